@@ -1,15 +1,52 @@
-//! Services that the API server calls, and what stops working without them: webhooks, aggregated APIs,
-//! conversions.
+//! Services that the API server calls, and what stops working without them: webhooks, aggregated APIs, conversions.
 //!
-//! **Recognises** Services that a webhook, an `APIService` or a CRD points at. **Why:** a webhook with
-//! `failurePolicy: Fail` that does not answer refuses every change that it covers
-//! (`kubernetes/apiserver:pkg/admission/plugin/webhook/`). An `APIService` without its backend stops every
-//! namespace deletion
-//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`). The objects of
-//! a CRD whose conversion webhook is gone can neither be read nor listed in its other versions
-//! (`kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/webhook_converter.go`). **Wants** the
-//! configurations, the `APIServices` and the definitions. **Concludes** `broken` for each that points at such a
-//! Service. **Advises** to delete the configurations and `APIServices` first.
+//! # Symptom
+//!
+//! You are about to delete a Service, its namespace or its workload. After such a deletion, requests fail with `failed
+//! calling webhook`, `the server is currently unable to handle the request` or `conversion webhook for`.
+//!
+//! ```text
+//! $ kubectl finalizers explain ns/shop-system --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! A webhook with `failurePolicy: Fail` that does not answer refuses every change that it covers. An APIService without
+//! its backend stops every namespace deletion. If the conversion webhook of a type is gone, its objects can neither be
+//! read nor listed in its other versions.
+//!
+//! # Before you act
+//!
+//! See which webhook configurations, APIServices and definitions point at the Service.
+//!
+//! # If it was a mistake
+//!
+//! Not deleted yet: leave it. After a deletion, install the product again, in the version that was there before.
+//!
+//! # If it was intended
+//!
+//! Delete the webhook configurations and APIServices first, then the Service.
+//!
+//! # Do not
+//!
+//! Do not delete the namespace of a product before its objects. Its webhook may then refuse their deletion.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | broken | a webhook, an APIService or a conversion points at the Service |
+//! | unknown | one of these lists could not be read |
+//!
+//! # What it reads
+//!
+//! The webhook configurations, the APIServices and the definitions.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apiserver:pkg/admission/plugin/webhook/`
+//! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`
+//! - `kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/webhook_converter.go`
 
 use std::collections::BTreeSet;
 

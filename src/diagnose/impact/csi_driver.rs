@@ -1,13 +1,52 @@
-//! A `CSIDriver` object that is to be deleted while the driver's volumes are in use.
+//! A CSIDriver object that is to be deleted while the driver's volumes are in use.
 //!
-//! **Recognises** a `CSIDriver`. **Why:** nothing holds it. Without it a kubelet assumes that the driver needs
-//! attachments. It does not tell the driver the pod, and requests no tokens. It applies another rule for the
-//! group of a volume's files, refreshes nothing, and refuses the driver's inline volumes
-//! (`kubernetes/kubernetes:pkg/volume/csi/csi_plugin.go` skipAttach, podInfoEnabled,
-//! supportsVolumeLifecycleMode, RequiresRemount; `kubernetes/kubernetes:pkg/volume/csi/csi_mounter.go`
-//! getFSGroupPolicy). **Wants** all volumes and attachments, and all workloads and pods if the driver takes
-//! inline volumes. **Concludes** what new mounts would lack, and which workloads have inline volumes.
-//! **Advises** to save it first, and to delete the driver's volumes before the driver.
+//! # Symptom
+//!
+//! You are about to delete a CSIDriver, or to uninstall a driver. Afterwards pods hang in `ContainerCreating` with
+//! `FailedMount` or `driver name … not found in the list of registered CSI drivers`.
+//!
+//! ```text
+//! $ kubectl finalizers explain csidriver/ebs.csi.aws.com --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Nothing holds a CSIDriver. Without it a kubelet assumes that the driver needs attachments. It does not tell the
+//! driver the pod, and requests no tokens. It applies another rule for the group of a volume's files, refreshes
+//! nothing, and refuses the driver's inline volumes.
+//!
+//! # Before you act
+//!
+//! List the volumes of the driver and the pods that use them.
+//!
+//! # If it was a mistake
+//!
+//! Apply the saved object again. What is mounted stays mounted meanwhile.
+//!
+//! # If it was intended
+//!
+//! Save the object, delete the driver's volumes first, then the driver.
+//!
+//! # Do not
+//!
+//! Do not uninstall a driver while its volumes exist. Nobody then detaches or deletes their disks.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | broken | new mounts would lack what the object says |
+//! | unknown | volumes, attachments or workloads could not be listed |
+//!
+//! # What it reads
+//!
+//! All volumes and attachments, and all workloads and pods if the driver takes inline volumes.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/volume/csi/csi_plugin.go` skipAttach, podInfoEnabled, supportsVolumeLifecycleMode,
+//!   RequiresRemount
+//! - `kubernetes/kubernetes:pkg/volume/csi/csi_mounter.go` getFSGroupPolicy
 
 use crate::{
     command::Command,

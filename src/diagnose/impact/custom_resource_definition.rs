@@ -1,12 +1,51 @@
 //! A custom type that is to be deleted, with all its objects.
 //!
-//! **Recognises** a CustomResourceDefinition. **Why:** kube-apiserver first deletes every object of the type,
-//! in all namespaces, and each object waits for its own finalizers. Afterwards nothing of them can be read any
-//! more (`kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`). **Wants** the
-//! objects, and for each of their finalizers the controller that removes it. **Concludes** how many objects are
-//! deleted, where, and which of them no controller would release. **Advises** to save the objects, and to
-//! delete them first, while their controller runs. A deletion of objects can be stopped half-way, the deletion
-//! of a type cannot.
+//! # Symptom
+//!
+//! You are about to run `kubectl delete crd`, or to uninstall a product with its types. People find out afterwards that
+//! all objects of the type are gone.
+//!
+//! ```text
+//! $ kubectl finalizers explain crd/orders.shop.example.com --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! kube-apiserver first deletes every object of the type, in all namespaces. Each object waits for its own finalizers.
+//! Afterwards nothing of them can be read any more.
+//!
+//! # Before you act
+//!
+//! Count the objects, and see which finalizers they have and whether the controller of each runs.
+//!
+//! # If it was a mistake
+//!
+//! A deletion of objects can be stopped half-way, the deletion of a type cannot. Save the objects now.
+//!
+//! # If it was intended
+//!
+//! Save the objects. Delete them first, while their controller runs. Delete the type last.
+//!
+//! # Do not
+//!
+//! Do not delete the type to get rid of stuck objects. They stay stuck, and the type with them.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | destroyed | objects of the type exist |
+//! | stuck | no controller would release some of them |
+//! | released | the controller of their finalizer runs |
+//! | unknown | objects could not be listed |
+//!
+//! # What it reads
+//!
+//! The objects, and for each of their finalizers the controller that removes it.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`
 
 use std::collections::BTreeSet;
 

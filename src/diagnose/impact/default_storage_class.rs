@@ -1,11 +1,49 @@
 //! The default storage class is to be deleted, which claims without a class name get.
 //!
-//! **Recognises** a `StorageClass` that says in either annotation that it is the default. **Why:** without a
-//! default class such claims wait until there is a default again
-//! (`kubernetes/kubernetes:plugin/pkg/admission/storage/storageclass/setdefault/admission.go`,
-//! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` assignDefaultStorageClass).
-//! **Wants** the other classes and all workloads. **Concludes** which workloads get no volumes any more, unless
-//! another class is a default too. **Advises** to make another class the default first.
+//! # Symptom
+//!
+//! You are about to delete the class that `kubectl get storageclass` marks as `(default)`. Afterwards new claims stay
+//! `Pending` with `no persistent volumes available for this claim and no storage class is set`.
+//!
+//! ```text
+//! $ kubectl finalizers explain sc/gp3 --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Claims without a class name get the default class. Without a default they wait until there is one again.
+//!
+//! # Before you act
+//!
+//! See whether another class is a default, too, and which workloads name no class.
+//!
+//! # If it was a mistake
+//!
+//! Apply the saved class again. The claims that wait then get it.
+//!
+//! # If it was intended
+//!
+//! Make another class the default first, with the annotation `storageclass.kubernetes.io/is-default-class: "true"`.
+//!
+//! # Do not
+//!
+//! Do not leave the cluster without a default while operators create claims.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | broken | it is the only default, and workloads or claims name no class |
+//! | unknown | classes or workloads could not be listed |
+//!
+//! # What it reads
+//!
+//! The other classes and all workloads.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:plugin/pkg/admission/storage/storageclass/setdefault/admission.go`
+//! - `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` assignDefaultStorageClass
 
 use crate::{
     command::Command,

@@ -1,11 +1,49 @@
-//! Objects that are deleted together with another object, and the controllers that must remove their
-//! finalizers.
+//! Objects that are deleted together with another object, and the controllers that must remove their finalizers.
 //!
-//! **Recognises** finalizers that no cause knows by name. **Why:** an object whose finalizer no controller
-//! removes stays, and keeps its namespace or its type from being deleted. **Wants** for each finalizer the
-//! signs of its controller. **Concludes** `stuck` if the controller does not run, or runs in the namespace that
-//! is to be deleted: its pods are deleted first
-//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`).
+//! # Symptom
+//!
+//! You are about to delete a namespace or a type whose objects have finalizers of operators.
+//!
+//! ```text
+//! $ kubectl finalizers explain ns/shop --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! An object whose finalizer no controller removes stays, and keeps its namespace or its type. The pods of a namespace
+//! are deleted first. So a controller in the same namespace is gone before it can clean up.
+//!
+//! # Before you act
+//!
+//! See where the controller of each finalizer runs.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is deleted yet.
+//!
+//! # If it was intended
+//!
+//! Delete first what only a controller in this namespace can release. Delete the rest afterwards.
+//!
+//! # Do not
+//!
+//! Do not delete a namespace that has both an operator and its objects in one go.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | stuck | the controller does not run, or runs in the namespace that is to be deleted |
+//! | released | it runs elsewhere |
+//! | unknown | its signs could not be read |
+//!
+//! # What it reads
+//!
+//! For each finalizer the signs of its controller.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`
 
 use std::{
     cmp::Reverse,

@@ -1,16 +1,56 @@
 //! A namespace that is to be deleted, with everything in it.
 //!
-//! **Recognises** a Namespace. **Why:** everything in it is deleted. The volume of a claim is deleted with it,
-//! and by the reclaim policy the disk
-//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). The load
-//! balancer of a Service is deleted with the Service of type `LoadBalancer`
-//! (`kubernetes/cloud-provider:controllers/service/controller.go`). Pods are deleted first, also those of
-//! controllers that still have to clean up
-//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`). **Wants** the
-//! content, the claims with their volumes, and the Services. Also the controllers of all finalizers in the
-//! namespace, and what its workloads hold elsewhere. **Concludes** what is destroyed, leaked, stuck and broken.
-//! **Advises** to keep disks with policy Retain, and to delete first what only a controller in this namespace
-//! can release.
+//! # Symptom
+//!
+//! You are about to run `kubectl delete namespace`. It deletes all content without another question.
+//!
+//! ```text
+//! $ kubectl finalizers explain ns/shop --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The volume of a claim is deleted with it, and by the reclaim policy the disk. The load balancer of a Service of type
+//! `LoadBalancer` is deleted with it. Pods are deleted first, also those of controllers that still have to clean up.
+//!
+//! # Before you act
+//!
+//! Read what is destroyed, leaked, stuck and broken. Save what is needed.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is deleted yet. Keep disks with policy `Retain`.
+//!
+//! # If it was intended
+//!
+//! Delete first what only a controller in this namespace can release, and what would point at nobody. Delete the
+//! namespace last.
+//!
+//! # Do not
+//!
+//! Do not empty `spec.finalizers` if the namespace then hangs. The content stays in etcd.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | destroyed | objects, disks or load balancers go with it |
+//! | leaked | something outside the cluster stays, and nobody knows of it |
+//! | stuck | a finalizer in it has no controller afterwards |
+//! | broken | something elsewhere calls a Service in it |
+//! | kept | disks with policy `Retain` |
+//! | unknown | something could not be read |
+//!
+//! # What it reads
+//!
+//! The content, the claims with their volumes, and the Services. Also the controllers of all finalizers in the
+//! namespace, and what its workloads hold elsewhere.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume
+//! - `kubernetes/cloud-provider:controllers/service/controller.go`
+//! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`
 
 use crate::{
     command::Command,

@@ -1,11 +1,52 @@
 //! A node that is to be deleted, with its pods and the volumes that only it can reach.
 //!
-//! **Recognises** a Node. **Why:** the pods of a missing node are deleted by force after a minute, although no
-//! kubelet stopped them (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned). The content
-//! of their `emptyDir`s is lost with the machine, and that of generic ephemeral volumes with the pods. A volume
-//! whose node affinity no other node meets cannot be used any more
-//! (`kubernetes/component-helpers:storage/volume/helpers.go` CheckNodeAffinity). **Wants** its pods, all
-//! volumes and nodes, and the attachments. **Concludes** what is lost with it. **Advises** to drain it first.
+//! # Symptom
+//!
+//! You are about to run `kubectl delete node`, or to remove a machine.
+//!
+//! ```text
+//! $ kubectl finalizers explain node/node-1 --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The pods of a missing node are deleted by force after a minute, although no kubelet stopped them. The content of
+//! their `emptyDir` volumes is lost with the machine, and that of generic ephemeral volumes with the pods. A volume
+//! whose node affinity no other node meets cannot be used any more.
+//!
+//! # Before you act
+//!
+//! See which pods are on it, which of them nobody makes again, and which local volumes it has.
+//!
+//! # If it was a mistake
+//!
+//! A kubelet that still runs makes the Node again when it starts.
+//!
+//! # If it was intended
+//!
+//! Drain it first (`kubectl drain`), then delete it.
+//!
+//! # Do not
+//!
+//! Do not delete the Node to make stuck pods go while its machine runs. Two pods may then write to one volume.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | destroyed | pods without a controller, or what is in `emptyDir` and ephemeral volumes |
+//! | broken | volumes that only this node can reach |
+//! | released | pods that are made again elsewhere |
+//! | unknown | pods, volumes or attachments could not be listed |
+//!
+//! # What it reads
+//!
+//! Its pods, all volumes and nodes, and the attachments.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned
+//! - `kubernetes/component-helpers:storage/volume/helpers.go` CheckNodeAffinity
 
 use serde_json::Value;
 

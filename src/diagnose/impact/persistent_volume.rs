@@ -1,11 +1,51 @@
 //! A volume that is to be deleted, and its disk.
 //!
-//! **Recognises** a PersistentVolume. **Why:** the reclaim policy decides about the disk, and only if a
-//! controller reads the policy before the object is gone ([`crate::diagnose::causes::storage::reclaim_policy`];
-//! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). A volume
-//! that is deleted before its claim stays Terminating until the claim is gone, and this cannot be undone.
-//! **Wants** the claim and its pods. **Concludes** what happens to the disk. **Advises** Retain to keep the
-//! data, and the order pods, claim, volume.
+//! # Symptom
+//!
+//! You are about to run `kubectl delete pv`. If it is `Bound`, it stays `Terminating`.
+//!
+//! ```text
+//! $ kubectl finalizers explain pv/pvc-used --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The reclaim policy decides about the disk, and only if a controller reads the policy before the object is gone
+//! ([`crate::diagnose::causes::storage::keep_disk`]). A volume that is deleted before its claim stays `Terminating`
+//! until the claim is gone, and this cannot be withdrawn.
+//!
+//! # Before you act
+//!
+//! See the policy, the claim and its pods.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is deleted yet. Set `Retain` to keep the data.
+//!
+//! # If it was intended
+//!
+//! Keep the order: pods, claim, volume. With policy `Delete` the volume then goes by itself.
+//!
+//! # Do not
+//!
+//! Do not delete a volume to delete its claim.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | destroyed | the policy is `Delete`, and a finalizer makes the provisioner delete the disk |
+//! | leaked | the object goes before anybody reads the policy |
+//! | kept | the policy is `Retain` |
+//! | unknown | the claim could not be read |
+//!
+//! # What it reads
+//!
+//! The claim and its pods.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume
 
 use crate::{
     command::Command,

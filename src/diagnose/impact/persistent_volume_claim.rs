@@ -1,11 +1,51 @@
 //! A claim that is to be deleted, its volume with the disk, and its snapshots.
 //!
-//! **Recognises** a PersistentVolumeClaim. **Why:** its volume is released, and the reclaim policy decides
-//! about the disk (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
-//! reclaimVolume). Snapshots are separate objects with their own policy
-//! (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`). **Wants** the volume,
-//! the pods, and the snapshots of its namespace. **Concludes** what happens to each. **Advises** Retain to keep
-//! the data, and to stop the pods first.
+//! # Symptom
+//!
+//! You are about to run `kubectl delete pvc`. People find out afterwards that the disk is gone.
+//!
+//! ```text
+//! $ kubectl finalizers explain pvc/data-postgres-0 -n shop --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The volume of the claim is released, and the reclaim policy decides about the disk. Snapshots are separate objects
+//! with their own policy.
+//!
+//! # Before you act
+//!
+//! See the policy of the volume, the pods, and the snapshots.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is deleted yet. Set the volume to `Retain`: `kubectl finalizers rescue pvc/NAME --only-retain`.
+//!
+//! # If it was intended
+//!
+//! Stop the pods first, then delete the claim.
+//!
+//! # Do not
+//!
+//! Do not delete the claim while a pod writes. It stays `Terminating`, and no new pod can use it.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | destroyed | the disk, with policy `Delete` |
+//! | kept | the disk with policy `Retain`, and snapshots |
+//! | leaked | the disk, if nobody reads the policy in time |
+//! | unknown | the volume could not be read |
+//!
+//! # What it reads
+//!
+//! The volume, the pods, and the snapshots of its namespace.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume
+//! - `kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`
 
 use crate::{
     diagnose::{

@@ -1,10 +1,50 @@
 //! A pod that is to be deleted, and the volumes that are deleted with it.
 //!
-//! **Recognises** a Pod. **Why:** an `emptyDir` is deleted with its pod. A generic ephemeral volume is a claim
-//! that the pod owns. It is garbage-collected with the pod
-//! (`kubernetes/kubernetes:pkg/controller/volume/ephemeral/controller.go`), and the reclaim policy decides
-//! about the disk. A pod without a controller is not recreated. **Wants** the claims of its ephemeral volumes
-//! and their volumes. **Concludes** what is lost. **Advises** Retain to keep the data.
+//! # Symptom
+//!
+//! You are about to run `kubectl delete pod`.
+//!
+//! ```text
+//! $ kubectl finalizers explain pod/shell -n shop --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! An `emptyDir` is deleted with its pod. A generic ephemeral volume is a claim that the pod owns. It is
+//! garbage-collected with the pod, and the reclaim policy decides about the disk. A pod without a controller is not
+//! recreated.
+//!
+//! # Before you act
+//!
+//! See whether the pod has an owner, and which of its volumes are ephemeral.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is deleted yet. Copy the files out, or set the volumes to `Retain`.
+//!
+//! # If it was intended
+//!
+//! Delete the pod. Its owner makes another one.
+//!
+//! # Do not
+//!
+//! Do not delete a pod to end it for good if it has an owner. Scale the owner instead.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | destroyed | an `emptyDir`, an ephemeral volume with policy `Delete`, or a pod without an owner |
+//! | kept | an ephemeral volume with policy `Retain` |
+//! | unknown | a claim or volume could not be read |
+//!
+//! # What it reads
+//!
+//! The claims of its ephemeral volumes and their volumes.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/ephemeral/controller.go`
 
 use crate::{
     diagnose::{

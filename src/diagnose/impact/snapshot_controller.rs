@@ -1,11 +1,49 @@
 //! The snapshot-controller is to be deleted, and the contents of all snapshots of the cluster wait for it.
 //!
-//! **Recognises** workloads that must remove the finalizer of bound VolumeSnapshots. **Why:** a driver's
-//! csi-snapshotter deletes a snapshot only after the snapshot-controller has marked its content
-//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete). The only
-//! exception is a content that was never bound to a VolumeSnapshot. So the sidecar owns the finalizer on a
-//! content, but still waits for the controller. **Wants** the contents. **Concludes** `stuck` for those that
-//! are bound and have no mark. **Advises** to delete the snapshots first, or to keep the controller.
+//! # Symptom
+//!
+//! You are about to uninstall the snapshot-controller. Afterwards every deletion of a VolumeSnapshot hangs.
+//!
+//! ```text
+//! $ kubectl finalizers explain deployments.apps/snapshot-controller -n kube-system --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! A driver's csi-snapshotter deletes a snapshot only after the snapshot-controller has marked its content. The only
+//! exception is a content that was never bound to a VolumeSnapshot. So the sidecar owns the finalizer on a content, but
+//! still waits for the controller.
+//!
+//! # Before you act
+//!
+//! List the VolumeSnapshots and their contents.
+//!
+//! # If it was a mistake
+//!
+//! Install the controller again, in any current release.
+//!
+//! # If it was intended
+//!
+//! Delete the snapshots first, or keep the controller.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizers of the contents afterwards. The snapshots stay at the provider and cost money.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | stuck | contents are bound and have no mark |
+//! | unknown | contents could not be listed |
+//!
+//! # What it reads
+//!
+//! The contents.
+//!
+//! # Sources
+//!
+//! - `kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete
 
 use crate::{
     diagnose::{

@@ -1,12 +1,53 @@
 //! A storage class that is to be deleted, and the claims and volumes that name it.
 //!
-//! **Recognises** a `StorageClass`. **Why:** nothing holds it. Claims without a volume wait until there is a
-//! class of that name (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
-//! provisionClaim). The provisioner deletes a disk without the class's secret if the volume does not name one
-//! itself (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` Delete). Volumes need the class
-//! for nothing else. **Wants** all claims, volumes and workloads, and the other classes if it is the default.
-//! **Concludes** which of them wait for it. **Advises** to save it: a class with the same name and parameters
-//! does the same.
+//! # Symptom
+//!
+//! You are about to run `kubectl delete storageclass`. Afterwards claims stay `Pending` with
+//! `storageclass.storage.k8s.io "NAME" not found`.
+//!
+//! ```text
+//! $ kubectl finalizers explain sc/gp3 --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Nothing holds a StorageClass. Claims without a volume wait until there is a class of that name. The provisioner
+//! deletes a disk without the class's secret if the volume does not name one itself. Volumes need the class for nothing
+//! else.
+//!
+//! # Before you act
+//!
+//! See which claims wait for it, and whether the volumes name their secrets.
+//!
+//! # If it was a mistake
+//!
+//! Apply the saved class again: one with the same name and parameters does the same.
+//!
+//! # If it was intended
+//!
+//! Save the class first, then delete it.
+//!
+//! # Do not
+//!
+//! Do not delete it to change it while claims wait. Make the new one at once.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | broken | claims without a volume or workloads name it |
+//! | kept | volumes that were made from it |
+//! | unknown | claims, volumes or workloads could not be listed |
+//!
+//! # What it reads
+//!
+//! All claims, volumes and workloads, and the other classes if it is the default
+//! ([`crate::diagnose::impact::default_storage_class`]).
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` provisionClaim
+//! - `kubernetes-csi/external-provisioner:pkg/controller/controller.go` Delete
 
 use crate::{
     command::Command,

@@ -1,13 +1,54 @@
-//! A `StatefulSet` is to be deleted, and the claims of its volumeClaimTemplates are deleted with it or stay.
+//! A StatefulSet is to be deleted, and the claims of its volumeClaimTemplates are deleted with it or stay.
 //!
-//! **Recognises** a `StatefulSet` with volumeClaimTemplates. **Why:** claims are deleted with it only if they
-//! have it as their owner. Its controller sets the owner if `persistentVolumeClaimRetentionPolicy.whenDeleted`
-//! is Delete (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_set_utils.go`
-//! updateClaimOwnerRefForSetAndPod). The garbage collector only reads the owners
-//! (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem). So the
-//! owners count, and the policy only tells what they will be. **Wants** the claims of its namespace, and the
-//! volumes of those that are deleted. **Concludes** which claims are deleted and what happens to their disks,
-//! and which stay and continue to cost money. **Advises** Retain to keep the data.
+//! # Symptom
+//!
+//! You are about to delete a StatefulSet with `volumeClaimTemplates`. People are surprised both ways: claims vanish, or
+//! stay and cost money.
+//!
+//! ```text
+//! $ kubectl finalizers explain sts/postgres -n shop --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Claims are deleted with it only if they have it as their owner. Its controller sets the owner if
+//! `persistentVolumeClaimRetentionPolicy.whenDeleted` is `Delete`. The garbage collector only reads the owners. So the
+//! owners count, and the policy only tells what they will be.
+//!
+//! # Before you act
+//!
+//! See the owners of the claims and the reclaim policy of their volumes.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is deleted yet. Set the volumes to `Retain`, or set `whenDeleted: Retain` and wait until the owners are
+//! gone.
+//!
+//! # If it was intended
+//!
+//! Delete it. Delete the claims that stay by hand if nobody needs them.
+//!
+//! # Do not
+//!
+//! Do not delete it in the same second in which you change the policy. The owners change a little later.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | released | claims are deleted with it |
+//! | destroyed | their disks, with policy `Delete` |
+//! | kept | claims that stay |
+//! | unknown | claims or volumes could not be read |
+//!
+//! # What it reads
+//!
+//! The claims of its namespace, and the volumes of those that are deleted.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/statefulset/stateful_set_utils.go` updateClaimOwnerRefForSetAndPod
+//! - `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem
 
 use crate::{
     command::Command,

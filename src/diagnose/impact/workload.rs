@@ -1,12 +1,52 @@
 //! A controller that is to be deleted, and what only it can release.
 //!
-//! **Recognises** Deployments, StatefulSets and DaemonSets. **Why:** most stuck deletions are of custom
-//! resources whose controller was uninstalled first. The claims of a StatefulSet are deleted with it if its
-//! policy says so (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** the
-//! metadata of the types that may have its finalizers, and the controller of each finalizer. Also the Services
-//! of its pods, and what calls them. **Concludes** `stuck` for objects that no other running controller would
-//! release, and `broken` for what calls it. **Advises** the order: the objects while it runs, then what the API
-//! server calls, then the controller, its types last.
+//! # Symptom
+//!
+//! You are about to delete the Deployment, StatefulSet or DaemonSet of an operator. Most stuck deletions are of custom
+//! resources whose controller was uninstalled first.
+//!
+//! ```text
+//! $ kubectl finalizers explain deployments.apps/orders-operator -n shop-system --from tests/causes/impact.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Only that controller removes its finalizers. The claims of a StatefulSet are deleted with it if its policy says so.
+//! Webhooks that point at its Service fail.
+//!
+//! # Before you act
+//!
+//! See which objects have its finalizers, and what calls its Service.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is deleted yet. After a deletion, install the same version again.
+//!
+//! # If it was intended
+//!
+//! Keep the order: the objects while it runs, then what the API server calls, then the controller, its types last.
+//!
+//! # Do not
+//!
+//! Do not uninstall an operator before its objects.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | stuck | objects that no other running controller would release |
+//! | broken | what calls it |
+//! | released | the claims of a StatefulSet |
+//! | unknown | something could not be read |
+//!
+//! # What it reads
+//!
+//! The metadata of the types that may have its finalizers, and the controller of each finalizer. Also the Services of
+//! its pods, and what calls them.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`
 
 use std::collections::BTreeSet;
 

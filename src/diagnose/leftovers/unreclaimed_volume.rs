@@ -1,15 +1,60 @@
 //! A released volume whose disk no controller deletes: the disk still exists and costs money.
 //!
-//! **Recognises** a volume that is Released or Failed with policy Delete and is not being deleted itself. Its
-//! phase has lasted longer than deleting a disk takes. **Why:** the claim is gone, and the provisioner of the
-//! disk has to delete it. A CSI provisioner deletes a disk only in phase Released. The annotation
-//! `pv.kubernetes.io/provisioned-by` must name it, and no attachment may name the volume
-//! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete,
-//! `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume). kube-controller-manager
-//! deletes all other disks (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
-//! reclaimVolume). **Wants** the events of the volume, and whether the driver is installed. **Concludes**
-//! `failing` with the driver's words, `waiting` while the volume is attached, `orphaned` without the driver,
-//! otherwise `stalled`. **Advises** nothing itself: `explain` does.
+//! # Symptom
+//!
+//! `kubectl get pv` shows `Released` or `Failed` with policy `Delete` for hours. Nothing is being deleted, and the bill
+//! has disks that nobody uses. `scan` lists it below LEFT BEHIND.
+//!
+//! ```text
+//! $ kubectl get pv
+//! NAME           CAPACITY   RECLAIM POLICY   STATUS   CLAIM      STORAGECLASS   AGE
+//! pvc-released   10Gi       Delete           Failed   shop/old   gp3            13d
+//! ```
+//!
+//! ```text
+//! $ kubectl finalizers explain pv/pvc-released --from tests/causes/leftovers.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The claim is gone, and the provisioner of the disk has to delete it. A CSI provisioner deletes a disk only in phase
+//! `Released`. The annotation `pv.kubernetes.io/provisioned-by` must name it, and no attachment may name the volume.
+//! kube-controller-manager deletes all other disks.
+//!
+//! # Before you act
+//!
+//! Find out whether anybody needs the data: this may be the last copy.
+//!
+//! # If it was a mistake
+//!
+//! Set the volume to `Retain`: `kubectl finalizers rescue pv/NAME --only-retain`. A new claim can then get it.
+//!
+//! # If it was intended
+//!
+//! Let `explain` say what keeps the provisioner from it, and repair that. The disk is then deleted.
+//!
+//! # Do not
+//!
+//! Do not delete the volume object alone. The disk may stay, and nothing points to it.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | failing | the driver reports an error, which is quoted |
+//! | waiting | the volume is attached |
+//! | orphaned | the driver is gone |
+//! | stalled | otherwise |
+//!
+//! # What it reads
+//!
+//! The events of the volume, and whether the driver is installed.
+//!
+//! # Sources
+//!
+//! - `kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete
+//! - `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume
+//! - `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume
 
 use jiff::Timestamp;
 

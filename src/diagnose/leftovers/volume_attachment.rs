@@ -1,12 +1,57 @@
-//! An attachment to a node, or of a volume, that no longer exists. No controller has asked to detach it.
+//! An attachment to a node, or of a volume, that no longer exists.
 //!
-//! **Recognises** a `VolumeAttachment` that is not being deleted. **Why:** the attach/detach controller deletes
-//! it six minutes after its node was deleted. But after a restart it no longer knows attachments whose volume
-//! is gone. If force-detach is switched off, it never acts
-//! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/` reconciler and attach_detach_controller.go
-//! processVolumeAttachments). Until then the volume cannot be deleted, and a volume for one node cannot be
-//! attached elsewhere. **Wants** the node, the volume, and the events of the node, which tell whether it was
-//! deleted just now. **Concludes** `stalled`. **Advises** nothing itself: `explain` does.
+//! # Symptom
+//!
+//! `kubectl get volumeattachments` lists a node or a volume that does not exist. `scan` lists it below LEFT BEHIND. A
+//! volume for one node cannot be attached elsewhere: `Multi-Attach error for volume`.
+//!
+//! ```text
+//! $ kubectl get volumeattachments
+//! NAME      ATTACHER          PV             NODE     ATTACHED   AGE
+//! csi-old   ebs.csi.aws.com   pvc-released   node-9   true       13d
+//! ```
+//!
+//! ```text
+//! $ kubectl finalizers explain volumeattachment/csi-old --from tests/causes/leftovers.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The attach/detach controller deletes it six minutes after its node was deleted. But after a restart it no longer
+//! knows attachments whose volume is gone. If force-detach is switched off, it never acts. Until then the volume cannot
+//! be deleted.
+//!
+//! # Before you act
+//!
+//! Find out whether the machine of the node is really gone. Ask the provider.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is being deleted.
+//!
+//! # If it was intended
+//!
+//! If the machine is certainly off, delete the attachment. Its attacher then detaches the disk.
+//!
+//! # Do not
+//!
+//! Do not delete the attachment while the machine may still run and write.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | stalled | the node or the volume is gone, and nobody has asked to detach it |
+//! | unknown | the node, the volume or the events of the node could not be read |
+//!
+//! # What it reads
+//!
+//! The node, the volume, and the events of the node, which tell whether it was deleted just now.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go`
+//! - `kubernetes/kubernetes:pkg/controller/volume/attachdetach/attach_detach_controller.go` processVolumeAttachments
 
 use crate::{
     diagnose::{events, kinds::VolumeAttachment, leftovers::Leftover, model::Verdict, timing, view::View},

@@ -1,12 +1,55 @@
 //! kube-controller-manager does not act, so none of Kubernetes' own finalizers is removed.
 //!
-//! **Recognises** a finalizer of one of its controllers, and a Lease that it has not renewed in time. **Why:** the
-//! namespace, volume, job and pod controllers and the garbage collector run in one process with one Lease,
-//! `kube-system/kube-controller-manager`. Source: `kubernetes/kubernetes:cmd/kube-controller-manager/app/`. **Wants**
-//! that Lease, and the Leases of the API servers ([`crate::diagnose::causes::api_machinery::etcd_not_writable`]).
-//! **Concludes** nothing new about what is in use. A stale Lease alone does not prove that the process is dead. So
-//! the verdict stays, and the Lease is added with its age. **Advises** to bring kube-controller-manager back first,
-//! and not to remove finalizers one by one.
+//! # Symptom
+//!
+//! Many unrelated objects stay `Terminating` at once: namespaces, claims, pods of Jobs. New pods of Deployments do not
+//! appear either.
+//!
+//! ```text
+//! $ kubectl -n kube-system get lease kube-controller-manager -o jsonpath='{.spec.renewTime}'
+//! 2026-03-14T02:41:00.000000Z
+//! ```
+//!
+//! ```text
+//! $ kubectl finalizers explain pvc/data -n shop --from tests/causes/controller_manager.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The namespace, volume, job and pod controllers and the garbage collector run in one process with one Lease,
+//! `kube-system/kube-controller-manager`. While the process does not run, nothing removes their finalizers.
+//!
+//! # Before you act
+//!
+//! See whether the process runs. On most clusters it is a static pod of the control plane; on a managed cluster, ask
+//! the provider.
+//!
+//! # If it was a mistake
+//!
+//! As long as kube-controller-manager is stopped, nothing goes. Use the time to save objects and to keep disks.
+//!
+//! # If it was intended
+//!
+//! Bring kube-controller-manager back. Everything that waits for it then goes by itself.
+//!
+//! # Do not
+//!
+//! Do not remove finalizers one by one because everything hangs. That skips what they protect, and the cause stays.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (of the finalizer) | a stale Lease alone does not prove that the process is dead, so the verdict stays, and the Lease is named with its age |
+//! | stalled | nothing blocks the removal, and the controller has not acted |
+//!
+//! # What it reads
+//!
+//! That Lease, and the Leases of the API servers ([`crate::diagnose::causes::api_machinery::etcd_not_writable`]).
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:cmd/kube-controller-manager/app/`
 
 use crate::{
     command::Command,

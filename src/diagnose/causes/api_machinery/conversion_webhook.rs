@@ -1,13 +1,51 @@
 //! A conversion webhook is gone: objects stored in another version can be neither listed nor deleted.
 //!
-//! **Recognises** `conversion webhook for GROUP/VERSION, Kind=KIND failed` in the error of a list or in a condition
-//! of a namespace. The definition then has `spec.conversion.strategy: Webhook`. **Why:** the API server converts each
-//! object whose stored version is not the requested one. One object that it cannot convert fails the whole list. So
-//! neither the namespace nor the definition is ever found empty. Source:
-//! `kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/webhook_converter.go`. **Wants** the definition and
-//! the Service behind its webhook. **Concludes** `failing`, with the Service as root cause. **Advises** to bring the
-//! Service back. Advises `strategy: None` only if the product is uninstalled, and says what that does to the objects.
-//! Never advises to remove the finalizer of the definition.
+//! # Symptom
+//!
+//! `conversion webhook for GROUP/VERSION, Kind=KIND failed` stands in the error of a list or in a condition of a
+//! namespace. The definition has `spec.conversion.strategy: Webhook`.
+//!
+//! ```text
+//! $ kubectl finalizers explain ns/billing --from tests/causes/api_machinery.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The API server converts each object whose stored version is not the requested one. One object that it cannot convert
+//! fails the whole list. So neither the namespace nor the definition is ever found empty.
+//!
+//! # Before you act
+//!
+//! Find out which product the webhook belongs to, and whether that is still wanted.
+//!
+//! # If it was a mistake
+//!
+//! Nothing of this type is deleted while it cannot be read. Bring the webhook back, and save the objects then.
+//!
+//! # If it was intended
+//!
+//! Bring the Service of the webhook back. If the product is uninstalled, set `strategy: None` on the definition. The
+//! API server then only changes `apiVersion`, and fields that the other version does not know are lost when an object
+//! is written.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer of the definition. The objects stay in etcd and come back with the next definition of
+//! that name.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | failing | the conversion fails; the Service is the root cause |
+//!
+//! # What it reads
+//!
+//! The definition and the Service behind its webhook.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/webhook_converter.go`
 
 use std::collections::BTreeSet;
 

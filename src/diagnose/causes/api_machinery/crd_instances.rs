@@ -1,11 +1,54 @@
 //! `customresourcecleanup.apiextensions.k8s.io`: a type that still has instances.
 //!
-//! **Recognises** the finalizer on a CustomResourceDefinition. **Why:** kube-apiserver itself deletes all instances,
-//! and removes the finalizer when none is left. Each instance waits for its own finalizers. Source:
-//! `kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`. **Wants** the instances in all
-//! namespaces. **Concludes** with the instances and what holds them. If they cannot be listed, it concludes with what
-//! the condition says. **Advises** to resolve the instances, and never to remove the finalizer. The instances would
-//! stay in etcd and come back with the next definition of that name.
+//! # Symptom
+//!
+//! `kubectl delete crd` does not return. The CustomResourceDefinition stays in deletion, with the finalizer
+//! `customresourcecleanup.apiextensions.k8s.io`. Its condition `Terminating` has the reason
+//! `InstanceDeletionInProgress` or `InstanceDeletionFailed`.
+//!
+//! ```text
+//! $ kubectl finalizers explain crd/volumes.longhorn.io --from examples/stuck-cluster.snapshot
+//! ```
+//!
+//! # Why
+//!
+//! kube-apiserver itself deletes all instances, and removes the finalizer when none is left. Each instance waits for
+//! its own finalizers. When the operator was uninstalled first, nobody removes these.
+//!
+//! # Before you act
+//!
+//! List the instances in all namespaces, and save them. They are being deleted already.
+//!
+//! # If it was a mistake
+//!
+//! The deletion of a definition cannot be withdrawn. Save the instances, create the definition again later, and apply
+//! them.
+//!
+//! # If it was intended
+//!
+//! Resolve the instances: bring their operator back, or clean up by hand what it would have cleaned up.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand. The instances stay in etcd and come back, still in deletion, with the next
+//! definition of that name.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | instances are left; each is named with what holds it |
+//! | failing | the API server cannot list or delete them |
+//! | stalled | none is left, and the API server has not acted |
+//! | unknown | the instances could not be listed |
+//!
+//! # What it reads
+//!
+//! The instances in all namespaces. If they cannot be listed, the conditions of the definition.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,51 @@
 //! The API server answers but cannot write: etcd is full, or has lost its quorum.
 //!
-//! **Recognises** that kube-controller-manager has not renewed its Lease, and that no API server has renewed its own
-//! Lease. **Why:** each API server renews its own Lease in `kube-system` every ten seconds, and stores it in the same
-//! etcd. An API server that answers is alive. If even its own Lease is old, it cannot write. Then no controller can
-//! write either, even if it runs. Source: `kubernetes/kubernetes:pkg/controlplane/apiserver/server.go`
-//! `IdentityLeaseRenewIntervalPeriod`; `etcd-io/etcd:server/etcdserver/api/v3rpc/rpctypes/error.go` (`mvcc: database
-//! space exceeded`). **Wants** these Leases. **Concludes** nothing about finalizers. If none of these Leases exists,
-//! that proves nothing: API servers before 1.26 had none. **Advises** to look at etcd first, and not to force
-//! anything: without writes nothing can be deleted at all.
+//! # Symptom
+//!
+//! Reads work and every write fails, with `etcdserver: mvcc: database space exceeded`, `etcdserver: request timed out`
+//! or `etcdserver: no leader`. Nothing in the cluster changes any more.
+//!
+//! ```text
+//! $ kubectl finalizers explain pvc/data -n shop --from tests/causes/etcd_not_writable.snapshot
+//! ```
+//!
+//! # Why
+//!
+//! Each API server renews its own Lease in `kube-system` every ten seconds, and stores it in the same etcd. An API
+//! server that answers is alive. If even its own Lease is old, it cannot write. Then no controller can write either,
+//! even if it runs.
+//!
+//! # Before you act
+//!
+//! Look at etcd: alarms, size, leader. On a managed cluster, ask the provider.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is deleted while etcd takes no writes. Take a snapshot of etcd before you repair it.
+//!
+//! # If it was intended
+//!
+//! Repair etcd: compact, defragment and disarm the alarm, or bring the missing members back. All deletions then go on.
+//!
+//! # Do not
+//!
+//! Do not force anything. Without writes nothing can be deleted at all.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (of the finalizer) | nothing is concluded about finalizers; etcd is named as the root cause |
+//!
+//! # What it reads
+//!
+//! The Leases of kube-controller-manager and of the API servers. If the latter do not exist, that proves nothing: API
+//! servers before 1.26 had none.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controlplane/apiserver/server.go` IdentityLeaseRenewIntervalPeriod
+//! - `etcd-io/etcd:api/v3rpc/rpctypes/error.go` ErrGRPCNoSpace
 
 use crate::{
     command::Command,

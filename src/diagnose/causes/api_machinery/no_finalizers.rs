@@ -1,10 +1,49 @@
 //! An object is being deleted although nothing holds it.
 //!
-//! **Recognises** a deletion timestamp without finalizers and without a grace period. **Why:** the update that
-//! removes the last finalizer also deletes the object. If that second half of the update fails once, nobody tries
-//! again. Source: `kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete, and
-//! `pkg/registry/generic/registry/store.go` deleteWithoutFinalizers. **Wants** nothing. For a namespace it wants the
-//! content. **Concludes** `stalled`. **Advises** to delete the object once more, which finishes the deletion.
+//! # Symptom
+//!
+//! An object has a `deletionTimestamp`, no finalizers and no grace period, and stays.
+//!
+//! ```text
+//! $ kubectl finalizers explain cm/settings -n shop --from tests/causes/api_machinery.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The update that removes the last finalizer also deletes the object. If that second half of the update fails once,
+//! nobody tries again.
+//!
+//! # Before you act
+//!
+//! Look again: the object may have gone in the meantime.
+//!
+//! # If it was a mistake
+//!
+//! The deletion cannot be withdrawn. Save the object and apply it again after it is gone.
+//!
+//! # If it was intended
+//!
+//! Delete the object once more. That finishes the deletion.
+//!
+//! # Do not
+//!
+//! Do not add or remove finalizers. There is nothing to remove.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | stalled | nothing holds it |
+//! | unknown | whoever must finish it could not be asked |
+//!
+//! # What it reads
+//!
+//! Nothing more. For a namespace, its content.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete
+//! - `kubernetes/apiserver:pkg/registry/generic/registry/store.go` deleteWithoutFinalizers
 
 use crate::{
     command::Command,

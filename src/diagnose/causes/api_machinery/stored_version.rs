@@ -1,16 +1,56 @@
 //! A definition lacks the version that its objects are stored in, or serves no version.
 //!
-//! **Recognises** `request to convert CR from an invalid group/version` in the error of a list, or in a condition of
-//! a namespace or of the definition. Also recognises a definition without any version that has `served: true`.
-//! **Why:** the API server reads each object in the version that it is stored in. A version may leave `spec.versions`
-//! only when `status.storedVersions` lacks it. If somebody edits that status before all objects are rewritten, one
-//! old object fails every list. Then neither a namespace nor the definition is ever found empty. If no version is
-//! served, nobody can see or finish the objects, while the definition waits for them. Source:
-//! `kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/converter.go`,
-//! `pkg/apis/apiextensions/validation/validation.go`, `pkg/controller/finalizer/crd_finalizer.go`. **Wants** the
-//! definition. **Concludes** `failing` with the definition as root cause, or `waiting` if no version is served.
-//! **Advises** to add the version again without serving it, or to serve a version again. Never advises to remove the
-//! finalizer of the definition.
+//! # Symptom
+//!
+//! `request to convert CR from an invalid group/version` stands in the error of a list, or in a condition of a
+//! namespace or of the definition. Or no version of the definition has `served: true`, and `kubectl get` says `the
+//! server doesn't have a resource type`.
+//!
+//! ```text
+//! $ kubectl finalizers explain crd/invoices.shop.example.com --from tests/causes/api_machinery.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The API server reads each object in the version that it is stored in. A version may leave `spec.versions` only when
+//! `status.storedVersions` lacks it. If somebody edits that status before all objects are rewritten, one old object
+//! fails every list. If no version is served, nobody can see or finish the objects, while the definition waits for
+//! them.
+//!
+//! # Before you act
+//!
+//! Find out which release of the product had the missing version, and whether its objects are still needed.
+//!
+//! # If it was a mistake
+//!
+//! Nothing of this type is deleted while it cannot be read. Add the version again, and save the objects then.
+//!
+//! # If it was intended
+//!
+//! Add the version again with `served: false`, or serve a version again. The deletion then goes on by itself. Fields
+//! that the other versions do not know are pruned when an object is written.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer of the definition. The objects stay in etcd and come back with the next definition of
+//! that name.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | failing | objects are stored in a version that the definition lacks |
+//! | waiting | no version is served |
+//!
+//! # What it reads
+//!
+//! The definition.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/converter.go`
+//! - `kubernetes/apiextensions-apiserver:pkg/apis/apiextensions/validation/validation.go`
+//! - `kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`
 
 use std::collections::BTreeSet;
 

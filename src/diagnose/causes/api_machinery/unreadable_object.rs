@@ -1,11 +1,51 @@
 //! The API server can no longer read an object from etcd: the encryption key is lost, or the bytes are damaged.
 //!
-//! **Recognises** the messages of the server in the error of a list or in a condition of a namespace. **Why:** one
-//! such object fails the list of its type in its namespace. It also fails the watch cache of the type in all
-//! namespaces. So no namespace at all is found empty. Source: `kubernetes/apiserver:pkg/storage/etcd3/store.go`,
-//! `pkg/storage/etcd3/corrupt_obj_deleter.go`, `pkg/storage/cacher/`. **Wants** nothing more. **Concludes**
-//! `failing`, and names the object if the message contains its key in etcd. **Advises** to bring the encryption key
-//! back. Advises the unsafe delete of KEP-3926 only for what is certainly lost, and never to delete keys in etcd.
+//! # Symptom
+//!
+//! A list fails with `unable to transform key`, `no matching prefix found` or `failed to decrypt`. Namespaces stay
+//! `Terminating` with this message in a condition.
+//!
+//! ```text
+//! $ kubectl finalizers explain ns/vault --from tests/causes/api_machinery.yaml
+//! ```
+//!
+//! # Why
+//!
+//! One such object fails the list of its type in its namespace. It also fails the watch cache of the type in all
+//! namespaces. So no namespace at all is found empty.
+//!
+//! # Before you act
+//!
+//! Find out whether the encryption keys were changed, and look for the old key in backups of the control plane.
+//!
+//! # If it was a mistake
+//!
+//! With the old key the object can be read again. Do not delete anything before you have looked for it.
+//!
+//! # If it was intended
+//!
+//! Give the API server its old key as one more provider of the EncryptionConfiguration, and restart it. Only for what
+//! is certainly lost: the unsafe delete of KEP-3926 (`--unsafe-delete-ignore-read-errors`).
+//!
+//! # Do not
+//!
+//! Do not delete keys in etcd by hand. Caches keep the object, and a key that is found later is of no use then.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | failing | the object cannot be read; it is named if the message contains its key |
+//!
+//! # What it reads
+//!
+//! Nothing more than the messages of the server.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apiserver:pkg/storage/etcd3/store.go`
+//! - `kubernetes/apiserver:pkg/storage/etcd3/corrupt_obj_deleter.go`
+//! - `kubernetes/apiserver:pkg/storage/cacher/`
 
 use std::collections::BTreeSet;
 

@@ -1,15 +1,55 @@
 //! The API server would reject every update that removes a finalizer, whoever sends it.
 //!
-//! **Recognises** an object whose finalizers nothing else keeps, and the webhooks, policies and schema that every
-//! update of it must pass. **Why:** removing a finalizer is an update like any other. A webhook that cannot be called
-//! rejects it. So the webhook of a product that is gone blocks the repair. Source:
-//! `kubernetes/apiserver:pkg/admission/plugin/webhook/`, `pkg/admission/plugin/policy/` and
-//! `pkg/admission/plugin/namespace/lifecycle/admission.go`. **Wants** the webhook configurations and policies once,
-//! and the Service behind each webhook that matches. **Concludes** `rejected` only if the rejection is certain, or if
-//! the controller itself reports it. Names what may reject the update, and how to try it without a change. If not all
-//! of this could be read, does not call a controller gone. **Advises** to bring the Service of the webhook back.
-//! Advises to delete one webhook configuration only if its product is gone, and to exempt one namespace from what
-//! works.
+//! # Symptom
+//!
+//! Removing a finalizer fails with `admission webhook "…" denied the request`, `failed calling webhook`,
+//! `ValidatingAdmissionPolicy '…' denied request` or `is invalid:`. The controller has the same error in its log, again
+//! and again.
+//!
+//! ```text
+//! $ kubectl finalizers explain inferenceservices.serving.kserve.io/iris -n models --from tests/stories/kserve-deprecated-deployment-mode/cluster.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Removing a finalizer is an update like any other. A webhook that cannot be called rejects it. So the webhook of a
+//! product that is gone blocks the repair. A policy or a changed schema can reject it, too.
+//!
+//! # Before you act
+//!
+//! Find out whose webhook or policy it is, and whether it is still wanted. A removal with `--dry-run=server` shows the
+//! error without a change.
+//!
+//! # If it was a mistake
+//!
+//! The object stays as long as updates are rejected. Save it now.
+//!
+//! # If it was intended
+//!
+//! Bring the Service of the webhook back. If its product is gone, save and delete that one webhook configuration. If it
+//! works, exempt one namespace or mend the object.
+//!
+//! # Do not
+//!
+//! Do not delete all webhook configurations. That switches off the policies of the whole cluster.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | rejected | the rejection is certain, or the controller itself reports it |
+//! | (of the finalizer) | something may reject the update; it is named, and how to try it without a change |
+//!
+//! # What it reads
+//!
+//! The webhook configurations and policies once, and the Service behind each webhook that matches. If not all of this
+//! could be read, no controller is called gone.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apiserver:pkg/admission/plugin/webhook/`
+//! - `kubernetes/apiserver:pkg/admission/plugin/policy/`
+//! - `kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`
 
 mod admission_policy;
 mod namespace_exemption;

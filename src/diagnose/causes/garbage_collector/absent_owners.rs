@@ -1,13 +1,50 @@
 //! The owners of an object are gone or cannot be found: the garbage collector deletes the object, or never will.
 //!
-//! **Recognises** `metadata.ownerReferences`. **Why:** the garbage collector looks up each owner by kind and name *in
-//! the namespace of the object*, and compares the uid. If no owner is found, it deletes the object, even if somebody
-//! only copied the reference. An owner in another namespace is not found. The garbage collector leaves the object
-//! alone if the server does not have the kind of the owner. The same holds for a namespaced owner of an object
-//! without a namespace (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` isDangling,
-//! attemptToDeleteItem). **Wants** the owners, and the event `OwnerRefInvalidNamespace`. **Concludes** nothing about
-//! the finalizers. Says who deleted the object, or that an owner waits for it (`blockOwnerDeletion`). **Advises** to
-//! remove the references from a copied object.
+//! # Symptom
+//!
+//! An object disappears or goes into deletion soon after it was copied or restored, and nobody deleted it. An event may
+//! say `OwnerRefInvalidNamespace`.
+//!
+//! ```text
+//! $ kubectl finalizers explain cm/settings -n web --from tests/causes/garbage_collector.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The garbage collector looks up each owner by kind and name *in the namespace of the object*, and compares the uid.
+//! If no owner is found, it deletes the object, even if somebody only copied the reference. It does not look into other
+//! namespaces. It leaves the object alone if the server does not have the kind of the owner. The same holds for a
+//! namespaced owner of an object without a namespace.
+//!
+//! # Before you act
+//!
+//! See `metadata.ownerReferences`, and compare the uid with that of the living owner.
+//!
+//! # If it was a mistake
+//!
+//! Make the object again without `metadata.ownerReferences`. With them it is deleted at once.
+//!
+//! # If it was intended
+//!
+//! Nothing to do for the owners. The finalizer's own page says what still holds the object.
+//!
+//! # Do not
+//!
+//! Do not restore objects from a backup with their old `ownerReferences`. The uids do not match.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (of the finalizer) | this page has no verdict of its own; it says who deleted the object, or that an owner waits for it |
+//!
+//! # What it reads
+//!
+//! The owners, and the event `OwnerRefInvalidNamespace`.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` isDangling, attemptToDeleteItem
 
 use serde_json::Value;
 

@@ -1,15 +1,56 @@
 //! `foregroundDeletion`: an owner that waits for its dependents.
 //!
-//! **Recognises** the finalizer on any object. **Why:** the garbage collector removes it when no object names the uid
-//! of the owner with `blockOwnerDeletion: true`. Until then it deletes each of those dependents, and one stuck
-//! dependent holds the owner too. It compares only the uid. A dependent without `blockOwnerDeletion` does not hold
-//! the owner. Source: `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go`
-//! processDeletingDependentsItem, `graph.go` blockingDependents. **Wants** the metadata of all objects with owners in
-//! the namespace of the owner, of every type, once for all owners there. For an owner without a namespace, wants its
-//! dependents in all namespaces. Then wants each dependent that blocks. **Concludes** `waiting` with exactly these
-//! dependents and what holds each. Concludes `stalled` if none is left, or if none is being deleted. A dependent that was
-//! made after the deletion is named with what makes it. **Advises** to resolve the dependent, and never to remove the
-//! finalizer instead.
+//! # Symptom
+//!
+//! An object was deleted with `--cascade=foreground`, as Argo CD does, and stays with the finalizer
+//! `foregroundDeletion`.
+//!
+//! ```text
+//! $ kubectl finalizers explain mariadbs.k8s.mariadb.com/mariadb -n crm --from tests/stories/mariadb-foreground-deletion/cluster.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The garbage collector removes it when no object names the uid of the owner with `blockOwnerDeletion: true`. Until
+//! then it deletes each of those dependents, and one stuck dependent holds the owner, too. It compares only the uid. A
+//! dependent without `blockOwnerDeletion` does not hold the owner.
+//!
+//! # Before you act
+//!
+//! Find the dependents that are left. Each may have a finalizer of its own, whose controller may be gone already.
+//!
+//! # If it was a mistake
+//!
+//! The deletion cannot be withdrawn. Save the dependents that are still there.
+//!
+//! # If it was intended
+//!
+//! Resolve the dependent that is stuck. The owner then goes by itself. If none is left, delete the owner once more.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer instead. The dependents lose their owner and are deleted in the background, or stay
+//! stuck.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | dependents block it; each is named with what holds it |
+//! | stalled | none is left, or none is being deleted |
+//! | failing | dependents cannot be listed by anybody |
+//! | unknown | a type could not be listed |
+//!
+//! # What it reads
+//!
+//! The metadata of all objects with owners in the namespace of the owner, of every type, once for all owners there. For
+//! an owner without a namespace, its dependents in all namespaces. Then each dependent that blocks. A dependent that
+//! was made after the deletion is named with what makes it.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` processDeletingDependentsItem
+//! - `kubernetes/kubernetes:pkg/controller/garbagecollector/graph.go` blockingDependents
 
 use jiff::Timestamp;
 use serde_json::Value;

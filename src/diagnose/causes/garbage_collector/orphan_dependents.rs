@@ -1,12 +1,52 @@
 //! `orphan`: an owner whose dependents are to outlive it.
 //!
-//! **Recognises** the finalizer on any object. **Why:** the garbage collector removes the owner from the
-//! `ownerReferences` of every object that names its uid. Only then it removes this finalizer. One rejected update
-//! keeps the finalizer. If the finalizer is removed earlier, the garbage collector finds objects whose owner is gone,
-//! and deletes them. Source: `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go`
-//! orphanDependents, attemptToOrphanWorker. **Wants** what `foregroundDeletion` wants. **Concludes** `stalled` if the
-//! garbage collector is late, with the objects that still name the owner. **Advises** to remove those references, as
-//! the garbage collector would. Never advises to remove the finalizer before that.
+//! # Symptom
+//!
+//! An object was deleted with `--cascade=orphan`, and stays with the finalizer `orphan`.
+//!
+//! ```text
+//! $ kubectl finalizers explain replicasets.apps/web -n shop --from tests/causes/garbage_collector.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The garbage collector removes the owner from the `ownerReferences` of every object that names its uid. Only then it
+//! removes this finalizer. One rejected update keeps the finalizer.
+//!
+//! # Before you act
+//!
+//! See which objects still name the owner, and whether their updates are rejected.
+//!
+//! # If it was a mistake
+//!
+//! The owner cannot be kept. Its dependents are kept: that is what `orphan` is for.
+//!
+//! # If it was intended
+//!
+//! Let the garbage collector finish. If it is late, remove the references from the dependents, as it would. If none is
+//! left, delete the owner once more.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer before that. The garbage collector then finds objects whose owner is gone, and deletes
+//! them.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | the garbage collector had less than a minute |
+//! | stalled | it is late; the objects that still name the owner are named |
+//! | unknown | a type could not be listed |
+//!
+//! # What it reads
+//!
+//! The same as for `foregroundDeletion`: all objects that name the uid of the owner.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` orphanDependents,
+//!   attemptToOrphanWorker
 
 use serde_json::{Value, json};
 

@@ -1,14 +1,54 @@
 //! The namespace controller tries to delete the content, and the API server rejects that.
 //!
-//! **Recognises** the condition `NamespaceDeletionContentFailure`, and types whose list fails for everybody. The
-//! controller may take minutes to write the condition, because it retries first. **Why:** its message is the literal
-//! error of the API server: a webhook that cannot be called, a webhook that denies, a policy, a conversion webhook
-//! that is gone. Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`,
-//! `kubernetes/apiserver:pkg/admission/plugin/webhook/`. **Wants** the webhook configurations, and the Service behind
-//! the webhook that the message names. **Concludes** `failing`, and quotes the message. `unexpected items still
-//! remain` alone is no failure: the kubelets have not confirmed these Pods yet. A request that timed out over very
-//! many objects is slow, and no finalizer holds it up. **Advises** to bring the Service back. Advises to save and
-//! delete one webhook configuration only if its product is uninstalled.
+//! # Symptom
+//!
+//! A namespace has the condition `NamespaceDeletionContentFailure` with `Failed to delete all resource types`. Often it
+//! goes on with `failed calling webhook`, `denied the request` or `conversion webhook for`.
+//!
+//! ```text
+//! $ kubectl finalizers explain ns/shop --from tests/causes/namespaces.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The message is the literal error of the API server: a webhook that cannot be called, a webhook or policy that
+//! denies, a conversion webhook that is gone. The controller may take minutes to write the condition, because it tries
+//! again first. `unexpected items still remain` alone is no failure: the kubelets have not confirmed these pods yet. A
+//! request that timed out over very many objects is slow, and no finalizer holds it up.
+//!
+//! # Before you act
+//!
+//! Find out whether the product behind the webhook is still wanted. Its webhook may guard other namespaces, too.
+//!
+//! # If it was a mistake
+//!
+//! Leave the webhook as it is: it keeps the content for now. Save what you need, and keep the disks with `kubectl
+//! finalizers rescue pv/NAME --only-retain`; the explanation names the volumes.
+//!
+//! # If it was intended
+//!
+//! Bring the Service behind the webhook back. If its product is uninstalled, save its webhook configuration and delete
+//! that one.
+//!
+//! # Do not
+//!
+//! Do not delete all webhook configurations. That switches off the policies of the whole cluster.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | failing | the API server rejects requests of the controller; the message is quoted |
+//! | waiting | only pods remain that their kubelets have not confirmed |
+//!
+//! # What it reads
+//!
+//! The webhook configurations, and the Service behind the webhook that the message names.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`
+//! - `kubernetes/apiserver:pkg/admission/plugin/webhook/`
 
 use std::collections::BTreeSet;
 

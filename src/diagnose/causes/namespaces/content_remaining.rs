@@ -1,13 +1,59 @@
 //! `spec.finalizers: kubernetes`: a namespace stays until its content is gone and every API group answers.
 //!
-//! **Recognises** that entry. **Why:** the namespace controller asks discovery for every namespaced type
-//! ([`crate::diagnose::causes::namespaces::discovery_failure`]). From 1.33 on, it deletes the Pods first, and deletes
-//! nothing else until they are gone. Then it deletes everything else, and counts what remains. Its conditions show
-//! what it saw last. While Pods remain, they may claim that all content is gone. Source:
-//! `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`. **Wants** lists of all
-//! types in the namespace, and does not trust its conditions. Then wants one object of each of the largest groups in
-//! full. **Concludes** from what really exists. **Advises** to resolve what remains, and never to empty
-//! `spec.finalizers`.
+//! # Symptom
+//!
+//! `kubectl delete namespace` does not return. The namespace stays `Terminating`, and its conditions say
+//! `NamespaceContentRemaining` or `NamespaceFinalizersRemaining` (`Some content in the namespace has finalizers
+//! remaining`). New objects are refused: `unable to create new content in namespace NAME because it is being
+//! terminated`.
+//!
+//! ```text
+//! $ kubectl finalizers explain ns/opensearch --from tests/stories/opensearch-namespace-with-operator/cluster.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The namespace controller asks discovery for every namespaced type
+//! ([`crate::diagnose::causes::namespaces::discovery_failure`]). From 1.33 on it deletes the pods first, and deletes
+//! nothing else until they are gone. Then it deletes everything else, and counts what remains. Its conditions show what
+//! it saw last. While pods remain, they may claim that all content is gone.
+//!
+//! # Before you act
+//!
+//! `kubectl get all` shows only few types. List what remains with the explanation. Each object has its own finalizer,
+//! and each finalizer protects something.
+//!
+//! # If it was a mistake
+//!
+//! The deletion of a namespace cannot be withdrawn with kubectl, and its content is being deleted already. Keep the
+//! disks at once: `kubectl finalizers rescue pv/NAME --only-retain`; the explanation names the volumes.
+//!
+//! # If it was intended
+//!
+//! Resolve what remains, object by object. The namespace then goes by itself.
+//!
+//! # Do not
+//!
+//! Do not empty `spec.finalizers` through `/finalize`, as many instructions say. The content stays in etcd without a
+//! namespace, and its clean-up never runs.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | objects remain, or an API group does not answer |
+//! | failing | the API server rejects the deletion of the content |
+//! | stalled | nothing remains, and the controller has not acted |
+//! | unknown | a type could not be listed |
+//!
+//! # What it reads
+//!
+//! Lists of all types in the namespace: its conditions are not trusted. Then one object of each of the largest groups
+//! in full.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`
 
 use jiff::Timestamp;
 

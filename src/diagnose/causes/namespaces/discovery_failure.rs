@@ -1,12 +1,53 @@
 //! An API group that does not answer stops the deletion of every namespace.
 //!
-//! **Recognises** a group and version that discovery calls unavailable. **Why:** the namespace controller asks
-//! discovery for all types. While one group does not answer, it finalizes no namespace, not even an empty one.
-//! Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`,
-//! `kubernetes/kube-aggregator:pkg/controllers/status/remote/remote_available_controller.go`. **Wants** nothing more
-//! than discovery. **Concludes** `waiting` for the APIService, named once for all namespaces. A group that only *we*
-//! may not ask for is a gap and proves nothing. **Advises** to bring its backend back. Advises to delete the
-//! APIService only if the product that served it is uninstalled.
+//! # Symptom
+//!
+//! Namespaces stay `Terminating`, even empty ones. Their condition is `NamespaceDeletionDiscoveryFailure` with `unable
+//! to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1`. `kubectl get apiservices` shows `False
+//! (MissingEndpoints)` or `False (ServiceNotFound)`.
+//!
+//! ```text
+//! $ kubectl finalizers explain ns/preview-42 --from examples/stuck-cluster.snapshot
+//! ```
+//!
+//! # Why
+//!
+//! The namespace controller asks discovery for all types. While one group does not answer, it finalizes no namespace,
+//! not even an empty one.
+//!
+//! # Before you act
+//!
+//! Find out which product served the group, and whether it is still wanted. It serves its types to the whole cluster.
+//!
+//! # If it was a mistake
+//!
+//! The content of the namespace is deleted nevertheless, except for types of that group. Keep the disks with `kubectl
+//! finalizers rescue pv/NAME --only-retain`; the explanation names the volumes.
+//!
+//! # If it was intended
+//!
+//! Bring the backend of the APIService back. If its product is uninstalled, delete the APIService.
+//!
+//! # Do not
+//!
+//! Do not delete an APIService whose product is only down. Its objects cannot be reached any more, and its clients
+//! fail.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | an API group is unavailable; it is named once for all namespaces |
+//! | unknown | only *we* may not ask for the group, which proves nothing |
+//!
+//! # What it reads
+//!
+//! Nothing more than discovery and the APIServices.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`
+//! - `kubernetes/kube-aggregator:pkg/controllers/status/remote/remote_available_controller.go`
 
 use crate::{
     command::Command,

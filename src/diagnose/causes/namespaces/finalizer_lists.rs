@@ -1,13 +1,54 @@
 //! The two finalizer lists of a namespace, and who empties which.
 //!
-//! **Recognises** every finalizer of a namespace. **Why:** kube-controller-manager removes only `kubernetes`, and
-//! only from `spec.finalizers`. Whoever added another entry there must remove it, through `/finalize`. Entries of
-//! `metadata.finalizers` do not stop the deletion of the content. They keep the empty Namespace object, and
-//! `/finalize` of `spec.finalizers` does not remove them. If `spec.finalizers` is empty, nobody deletes the content.
-//! Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`,
-//! `pkg/registry/core/namespace/strategy.go`. **Wants** the content, before it advises to remove anything.
-//! **Concludes** what the catalogue knows about the name. **Advises** to remove exactly one entry, with the verb that
-//! checks everything again, and never `kubernetes` with it.
+//! # Symptom
+//!
+//! A namespace stays `Terminating` although it is empty. `kubectl get namespace NAME -o yaml` shows an entry beside
+//! `kubernetes` in `spec.finalizers`, or one in `metadata.finalizers`.
+//!
+//! ```text
+//! $ kubectl finalizers explain ns/team-a --from tests/causes/namespaces.yaml
+//! ```
+//!
+//! # Why
+//!
+//! kube-controller-manager removes only `kubernetes`, and only from `spec.finalizers`. Whoever added another entry
+//! there must remove it, through `/finalize`. Entries of `metadata.finalizers` do not stop the deletion of the content.
+//! They keep the empty Namespace object, and `/finalize` of `spec.finalizers` does not remove them. If
+//! `spec.finalizers` is empty, nobody deletes the content.
+//!
+//! # Before you act
+//!
+//! Find out who put the entry there and what it protects. The catalogue knows those of many products.
+//!
+//! # If it was a mistake
+//!
+//! The deletion cannot be withdrawn with kubectl. Keep the disks with `kubectl finalizers rescue pv/NAME
+//! --only-retain`; the explanation names the volumes.
+//!
+//! # If it was intended
+//!
+//! Bring the controller back. If it will never come back, remove exactly one entry with `kubectl finalizers finalize`,
+//! which checks everything again.
+//!
+//! # Do not
+//!
+//! Do not remove `kubernetes` together with it, and do not empty the list. The content would stay in etcd.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | orphaned | the catalogue knows that nobody removes this entry any more |
+//! | unknown | it is not known whether its controller lives |
+//!
+//! # What it reads
+//!
+//! The content of the namespace, before any removal is advised.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`
+//! - `kubernetes/kubernetes:pkg/registry/core/namespace/strategy.go`
 
 use serde_json::Value;
 

@@ -1,14 +1,51 @@
 //! An object in a namespace that no longer exists.
 //!
-//! **Recognises** an object whose namespace has no Namespace object. **Why:** a user emptied `spec.finalizers`
-//! through `/finalize` before the namespace was empty. The Namespace is then deleted and its content stays in
-//! etcd. Nothing can be created in it any more, so controllers fail. A webhook with a namespaceSelector makes
-//! every update fail with `namespaces "…" not found`. Source:
-//! `kubernetes/kubernetes:pkg/registry/core/namespace/` and
-//! `kubernetes/apiserver:pkg/admission/plugin/webhook/predicates/namespace/matcher.go`. **Wants** the
-//! Namespace. **Concludes** that the missing namespace blocks the deletion, in addition to what each finalizer
-//! waits for. **Advises** to create the namespace again, to finish its content, and to delete it in the normal
-//! way.
+//! # Symptom
+//!
+//! `kubectl get TYPE -A` lists an object, and `kubectl get namespace` says `Error from server (NotFound): namespaces
+//! "gone" not found`. Updates may fail with the same message.
+//!
+//! ```text
+//! $ kubectl finalizers explain cm/left -n gone --from tests/causes/namespaces.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Somebody emptied `spec.finalizers` through `/finalize` before the namespace was empty. The Namespace is then deleted
+//! and its content stays in etcd. Nothing can be created in it any more, so controllers fail. A webhook with a
+//! `namespaceSelector` makes every update fail.
+//!
+//! # Before you act
+//!
+//! Look for more of them: `kubectl finalizers scan` counts objects in namespaces that do not exist.
+//!
+//! # If it was a mistake
+//!
+//! Create the namespace again. The objects in it can be used again, except those in deletion.
+//!
+//! # If it was intended
+//!
+//! Create the namespace again, let its controllers finish its content, and delete it in the normal way.
+//!
+//! # Do not
+//!
+//! Do not delete keys in etcd by hand. The API server and its controllers do not expect that.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | rejected | updates of the object are refused, because the namespace is missing |
+//! | (of the finalizer) | the missing namespace is named as a further cause |
+//!
+//! # What it reads
+//!
+//! The Namespace.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/registry/core/namespace/`
+//! - `kubernetes/apiserver:pkg/admission/plugin/webhook/predicates/namespace/matcher.go`
 
 use crate::{
     command::Command,

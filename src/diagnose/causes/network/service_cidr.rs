@@ -1,14 +1,56 @@
 //! `networking.k8s.io/service-cidr-finalizer`: a range whose addresses Services still use.
 //!
-//! **Recognises** the finalizer on a `ServiceCIDR`. **Why:** the controller removes it, ten seconds after the
-//! deletion at the earliest, in one of two cases: each range of the object lies in another `ServiceCIDR`, or no
-//! allocated address lies in this `ServiceCIDR` alone. The first address of a range, and the last of an IPv4 range,
-//! are never allocated and do not count. Source:
-//! `kubernetes/kubernetes:pkg/controller/servicecidrs/servicecidrs_controller.go` canDeleteCIDR,
-//! `pkg/api/servicecidr/servicecidr.go` `PrefixContainsIP`. **Wants** all `ServiceCIDRs` and `IPAddresses`, and the
-//! Services that the addresses name. **Concludes** `in-use`, with each address and its Service; without any
-//! `stalled`. **Advises** to create another `ServiceCIDR` over the same range, which interrupts nothing, before
-//! giving Services other addresses.
+//! # Symptom
+//!
+//! A ServiceCIDR stays in deletion, with the finalizer `networking.k8s.io/service-cidr-finalizer`. Its condition
+//! `Ready` is `False` with reason `Terminating` and the message `There are still IPAddresses referencing the
+//! ServiceCIDR`.
+//!
+//! ```text
+//! $ kubectl finalizers explain servicecidrs/second --from tests/causes/network.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The controller removes the finalizer ten seconds after the deletion at the earliest, in one of two cases. Each range
+//! of the object lies in another ServiceCIDR, or no allocated address lies in this one alone. The first address of a
+//! range, and the last of an IPv4 range, are never allocated and do not count.
+//!
+//! # Before you act
+//!
+//! This is no fault. List the Services with an address in the range: `kubectl get ipaddresses`.
+//!
+//! # If it was a mistake
+//!
+//! Create another ServiceCIDR with the same range. This one then goes, every Service keeps its address, and nothing is
+//! interrupted.
+//!
+//! # If it was intended
+//!
+//! Give the Services other addresses. A Service keeps its address for life, so it must be made again, which interrupts
+//! its clients.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand. The Services keep addresses that belong to no range, and these may be given out
+//! twice.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | in-use | a Service has an address that lies in this range alone |
+//! | stalled | none has, and the controller has not acted |
+//! | unknown | addresses or ranges could not be listed |
+//!
+//! # What it reads
+//!
+//! All ServiceCIDRs and IPAddresses, and the Services that the addresses name.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/servicecidrs/servicecidrs_controller.go` canDeleteCIDR
+//! - `kubernetes/kubernetes:pkg/api/servicecidr/servicecidr.go` PrefixContainsIP
 
 use serde_json::json;
 

@@ -1,13 +1,53 @@
 //! What happens to the external resource of an object when the object is deleted.
 //!
-//! **Recognises** the fields and annotations that tell operators to delete the external resource or to keep it.
-//! **Why:** whoever deletes the object of a bucket may lose the bucket, or pay for it forever. Sources:
-//! `crossplane/crossplane-runtime:pkg/reconciler/managed/policies.go` (`deletionPolicy`, `managementPolicies`),
-//! those of the settings in `knowledge/fates.yaml`,
-//! `fluxcd/kustomize-controller:internal/controller/kustomization_controller.go` finalizerShouldDeleteResources,
-//! `fluxcd/helm-controller:internal/controller/helmrelease_controller.go` reconcileDelete; the address of a load balancer:
-//! `kubernetes/cloud-provider:controllers/service/controller.go`. **Wants** nothing. **Concludes** nothing about the
-//! finalizers. **Advises** nothing. It only says what happens when the object is gone.
+//! # Symptom
+//!
+//! The object stands for something outside the cluster: a bucket, a database, a load balancer. People ask whether that
+//! is deleted, too.
+//!
+//! ```text
+//! $ kubectl finalizers explain buckets.s3.aws.upbound.io/media --from tests/causes/operators.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Fields and annotations tell operators to delete the external resource or to keep it: `deletionPolicy`,
+//! `managementPolicies`, `prune`, `services.k8s.aws/deletion-policy` and others. Whoever deletes the object of a bucket
+//! may lose the bucket, or pay for it for ever.
+//!
+//! # Before you act
+//!
+//! Read that setting now. Most controllers read it at the moment of the clean-up, so it can still be changed.
+//!
+//! # If it was a mistake
+//!
+//! Set the field so that the external resource is kept, before the controller acts.
+//!
+//! # If it was intended
+//!
+//! Leave the setting that deletes, and let the controller finish.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer to keep the external resource, if the setting can be changed. Afterwards nothing points
+//! to it.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (of the finalizer) | this page has no verdict of its own; it says what happens when the object is gone |
+//!
+//! # What it reads
+//!
+//! Nothing more than the object.
+//!
+//! # Sources
+//!
+//! - `crossplane/crossplane-runtime:pkg/reconciler/managed/policies.go` deletionPolicy, managementPolicies
+//! - `fluxcd/kustomize-controller:internal/controller/kustomization_controller.go` finalizerShouldDeleteResources
+//! - `fluxcd/helm-controller:internal/controller/helmrelease_controller.go` reconcileDelete
+//! - `kubernetes/cloud-provider:controllers/service/controller.go` the address of a load balancer
 
 use serde_json::Value;
 

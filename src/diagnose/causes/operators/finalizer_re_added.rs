@@ -1,13 +1,48 @@
 //! A finalizer comes back after it was removed, because a controller or a GitOps tool adds it again.
 //!
-//! **Recognises** an object that is not being deleted, with a finalizer that was added later than the object was
-//! created. Also recognises a finalizer in a manifest that a GitOps tool applies again and again (`managedFields`).
-//! Also recognises the message `no new finalizers can be added` about an object that is being deleted. **Why:** while
-//! an object is not being deleted, whoever wants the finalizer adds it again. So a patch succeeds and changes
-//! nothing. Afterwards the API server rejects new finalizers
-//! (`kubernetes/apimachinery:pkg/api/validation/objectmeta.go` ValidateNoNewFinalizers). **Wants** nothing more.
-//! **Concludes** nothing about the existing finalizers. **Advises** to delete the object first, and to remove the
-//! finalizer then. Advises not to fight a writer with patches.
+//! # Symptom
+//!
+//! A patch that removes the finalizer succeeds, and seconds later the finalizer is back. Or a controller logs `no new
+//! finalizers can be added if the object is being deleted`.
+//!
+//! ```text
+//! $ kubectl finalizers explain databases.example.com/orders -n ci --from tests/causes/operators.yaml
+//! ```
+//!
+//! # Why
+//!
+//! While an object is not being deleted, whoever wants the finalizer adds it again. A GitOps tool does so when the
+//! finalizer is in its manifest. Once the object is being deleted, the API server rejects new finalizers.
+//!
+//! # Before you act
+//!
+//! See in `managedFields` who writes the finalizer, and when.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is being deleted yet. Leave the finalizer.
+//!
+//! # If it was intended
+//!
+//! Delete the object first, and remove the finalizer then. Or remove it from the manifest.
+//!
+//! # Do not
+//!
+//! Do not fight a writer with patches.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (of the finalizer) | this page has no verdict of its own; it says who adds the finalizer again |
+//!
+//! # What it reads
+//!
+//! Nothing more than the object (`managedFields`) and its events.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apimachinery:pkg/api/validation/objectmeta.go` ValidateNoNewFinalizers
 
 use crate::{
     diagnose::{

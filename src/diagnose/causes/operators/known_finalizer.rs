@@ -1,13 +1,55 @@
 //! A finalizer that no other cause explains: what the catalogue knows about it, and whether its controller lives.
 //!
-//! **Recognises** a finalizer that no other cause is about. **Why:** the controller that added the finalizer has work
-//! to do before the object is deleted. The catalogue entry says which work, and the sources are the entry's own.
-//! **Wants** the signs of the controller: Lease, workload, account, webhooks, the definition of the type. Then wants
-//! the rights on the object, and its events. **Concludes** `waiting` if the controller runs or was switched off.
-//! Concludes `failing` if the controller cannot run, may not do its work, or itself complains of a failure. Concludes
-//! `orphaned` if two independent signs show that the controller is gone, and nothing runs that may be it under another
-//! name. Otherwise concludes `unknown`. **Advises** what brings the controller back, then what the entry advises, filled
-//! in for this object.
+//! # Symptom
+//!
+//! A custom resource or a Service stays in deletion, with the finalizer of an operator, such as
+//! `finalizer.acme.cert-manager.io` or `service.kubernetes.io/load-balancer-cleanup`. Often the operator was
+//! uninstalled before its objects.
+//!
+//! ```text
+//! $ kubectl finalizers explain challenges.acme.cert-manager.io/api-cert -n pay --from examples/stuck-cluster.snapshot
+//! ```
+//!
+//! # Why
+//!
+//! The controller that added the finalizer has work to do before the object is deleted: a DNS record, a disk, a bucket,
+//! a load balancer. The catalogue says which work. It is not done while the controller does not run.
+//!
+//! # Before you act
+//!
+//! Find out whether the controller runs, and what it would clean up. `kubectl finalizers explain FINALIZER` tells what
+//! the catalogue knows.
+//!
+//! # If it was a mistake
+//!
+//! While the controller is stopped, nothing outside the cluster is deleted. Leave it stopped, and save the object.
+//!
+//! # If it was intended
+//!
+//! Bring the controller back; then it finishes. If it will never come back, clean up by hand what it would have cleaned
+//! up. Then `kubectl finalizers remove --plan` shows what a removal costs.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer before the clean-up. Nobody would know of what is left.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | the controller runs, or was switched off |
+//! | failing | the controller cannot run, may not do its work, or complains of a failure itself |
+//! | orphaned | two independent signs show that the controller is gone, and nothing runs that may be it under another name |
+//! | unknown | otherwise |
+//!
+//! # What it reads
+//!
+//! The signs of the controller: Lease, workload, account, webhooks, the definition of the type. Then the rights on the
+//! object, and its events.
+//!
+//! # Sources
+//!
+//! - the entry's own: the `sources` of the finalizer in knowledge/
 
 use std::collections::BTreeSet;
 

@@ -1,15 +1,53 @@
 //! The credentials, ServiceAccount or configuration of a custom resource were deleted before it.
 //!
-//! **Recognises** names in the `spec` of the object that lead nowhere (`*SecretRef`, `secretName`, `configMapRef`,
-//! `serviceAccountName`, `providerConfigRef` and other `*Ref` with a kind). Also recognises objects that its status
-//! or events report as `not found`. **Why:** the content of a namespace is deleted in no order. An operator without
-//! its credentials cannot clean up outside the cluster
-//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`;
-//! Azure/azure-service-operator #4679, crossplane/crossplane#7801). **Wants** the named objects. Of Secrets and
-//! ConfigMaps, only metadata is ever sent. **Concludes** with the missing object as root cause, only if a message about
-//! the object names it too. The verdict is `failing` if that message is recent and of the controller itself. A
-//! reference alone proves nothing and is only mentioned. **Advises** to bring the missing object back. That is
-//! impossible in a namespace that is being deleted, so advises to clean up outside the cluster first.
+//! # Symptom
+//!
+//! Status, events or the log of the controller say `secret "…" not found`, `serviceaccount "…" not found` or `cannot
+//! get ProviderConfig`. Often the whole namespace is being deleted.
+//!
+//! ```text
+//! $ kubectl finalizers explain inferenceservices.serving.kserve.io/demo-loan-nn-onnx -n trustyai-e2e --from tests/stories/odh-webhook-wants-deleted-connection/cluster.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The content of a namespace is deleted in no order. An operator without its credentials cannot clean up outside the
+//! cluster, and tries for ever.
+//!
+//! # Before you act
+//!
+//! See what the object names in its `spec`, and whether that exists. See whether the namespace is in deletion, too.
+//!
+//! # If it was a mistake
+//!
+//! Outside the cluster nothing is deleted while the credentials are missing. Save the object.
+//!
+//! # If it was intended
+//!
+//! Create the missing object again. That is impossible in a namespace that is being deleted: there, clean up outside
+//! the cluster first.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer before that. What the object stands for goes on existing and costing money.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | failing | a recent message of the controller itself names the missing object |
+//! | (of the finalizer) | a missing reference alone proves nothing and is only mentioned |
+//!
+//! # What it reads
+//!
+//! The objects that the `spec` names (`*SecretRef`, `secretName`, `configMapRef`, `serviceAccountName`,
+//! `providerConfigRef` and other `*Ref` with a kind). Of Secrets and ConfigMaps, only metadata is ever sent.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`
+//! - Azure/azure-service-operator#4679
+//! - crossplane/crossplane#7801
 
 use serde_json::Value;
 

@@ -1,10 +1,50 @@
-//! A finalizer that must not be removed by hand while what it protects may run (`never-by-hand` of the catalogue).
+//! A finalizer that must not be removed by hand while what it protects may run.
 //!
-//! **Recognises** an entry of the catalogue with that key, such as those of KubeVirt for its guests. **Why:** the
-//! finalizer keeps two programs from writing to one disk, and its controller may be gone while one of them still writes
-//! (`kubevirt/kubevirt:staging/src/kubevirt.io/api/core/v1/types.go`). So no verdict on the controller and no accepted
-//! cost is enough. **Wants** the Pods of the object and its node. **Concludes** a veto, also where these could not be
-//! read.
+//! # Symptom
+//!
+//! `kubectl finalizers remove` refuses, whatever you accept. The finalizer is one such as
+//! `kubevirt.io/foregroundDeleteVirtualMachine` of KubeVirt's guests.
+//!
+//! ```text
+//! $ kubectl finalizers explain virtualmachineinstances.kubevirt.io/guest -n vms --from tests/causes/operators.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The finalizer keeps two programs from writing to one disk. Its controller may be gone while one of them still
+//! writes. So no verdict on the controller and no accepted cost is enough. The catalogue marks such finalizers with
+//! `never-by-hand`.
+//!
+//! # Before you act
+//!
+//! Find out whether the pod or guest still runs on its node. Ask the machine, not only the cluster.
+//!
+//! # If it was a mistake
+//!
+//! The guest may still run. Do not stop its node before you know.
+//!
+//! # If it was intended
+//!
+//! Bring the controller and its agent on the node back. If the machine is certainly off, say so with the taint
+//! `node.kubernetes.io/out-of-service`.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer with other tools. A second guest on the same disk destroys its file system.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (of the finalizer) | a veto, also where the pods or the node could not be read |
+//!
+//! # What it reads
+//!
+//! The pods of the object and its node.
+//!
+//! # Sources
+//!
+//! - `kubevirt/kubevirt:staging/src/kubevirt.io/api/core/v1/types.go`
 
 use serde_json::Value;
 

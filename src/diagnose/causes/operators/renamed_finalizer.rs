@@ -1,13 +1,51 @@
 //! A finalizer has a name that its product no longer uses.
 //!
-//! **Recognises** a name that the catalogue has as an older one (`renamed-from`, `renamed-to`). **Why:** an upgraded
-//! controller removes its finalizer under the current name. The older name stays if the new release does not know it
-//! or does not own it. A name that a merge patch added has no owner in server-side apply (tektoncd/chains#1755). Many
-//! releases know both names. **Wants** nothing more than the signs of the controller, and `managedFields`.
-//! **Concludes** `stalled` only if all of this holds: the controller runs, three minutes have passed, and the newer
-//! name is not on the object, and another program has taken over. The program that added the older name has then not
-//! written since. Otherwise it mentions the rename. **Advises** the release that removes both names. As a last
-//! resort, advises to remove this one name.
+//! # Symptom
+//!
+//! After an upgrade, objects stay in deletion with an older finalizer of the product, such as `chains.tekton.dev`. The
+//! controller runs and does not touch it.
+//!
+//! ```text
+//! $ kubectl finalizers explain taskruns.tekton.dev/build -n ci --from tests/causes/operators.yaml
+//! ```
+//!
+//! # Why
+//!
+//! An upgraded controller removes its finalizer under the current name. The older name stays if the new release does
+//! not know it or does not own it. A name that a merge patch added has no owner in server-side apply
+//! (tektoncd/chains#1755). Many releases know both names.
+//!
+//! # Before you act
+//!
+//! Read the release notes of the product for both names. See which release runs.
+//!
+//! # If it was a mistake
+//!
+//! The work that the older name stood for was probably done under the new one. Check it.
+//!
+//! # If it was intended
+//!
+//! Run a release that removes both names. As a last resort, remove this one name.
+//!
+//! # Do not
+//!
+//! Do not remove all finalizers together. The current name stands for work that is still to be done.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | stalled | the controller runs, three minutes have passed, the newer name is not on the object, and another program has taken over |
+//! | (of the finalizer) | otherwise the rename is only mentioned |
+//!
+//! # What it reads
+//!
+//! The signs of the controller, and `managedFields`.
+//!
+//! # Sources
+//!
+//! - tektoncd/chains#1755
+//! - the entry's own: the `sources` of the finalizer in knowledge/
 
 use crate::{
     command::Command,

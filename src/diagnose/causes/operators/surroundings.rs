@@ -1,14 +1,52 @@
 //! The Pods and neighbours of an object that no other rule explains.
 //!
-//! **Recognises** an object of an operator that was deleted minutes ago. **Why:** operators stop what they started, and
-//! many wait until nothing uses the object. References and finalizers have names by convention
-//! (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Object references"). So they can be
-//! read without knowing the product. **Wants** the objects that its own words name, the Pods and Jobs in its namespace,
-//! what its status lists, and the objects that its finalizer is named after. Then wants what its spec names, and what
-//! names it in its own group. **Concludes** `waiting` with Pods that do not end or do not start, with clean-up Jobs that do
-//! not end, and with objects that are being deleted or are not ready. Only names a living object: that it exists does not
-//! prove that the controller waits for it. Concludes `stalled` after an hour if the controller runs, all of this was read,
-//! and nothing was found. **Advises** to look at each of them.
+//! # Symptom
+//!
+//! An object of an operator was deleted minutes ago and stays. Its controller runs and does not complain. Pods or Jobs
+//! beside it do not end, or something that it names is in trouble.
+//!
+//! ```text
+//! $ kubectl finalizers explain nbresources.netbird.io/dashboard -n apps --from tests/stories/netbird-resource-while-service-exists/cluster.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Operators stop what they started, and many wait until nothing uses the object. References and finalizers have names
+//! by convention. So they can be read without knowing the product.
+//!
+//! # Before you act
+//!
+//! Look at each object that the explanation names. That a living object exists does not prove that the controller waits
+//! for it.
+//!
+//! # If it was a mistake
+//!
+//! Save the object while it is there.
+//!
+//! # If it was intended
+//!
+//! End the pods and Jobs that do not end, or repair what does not start. Then the controller goes on.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer while pods of the object run. They would run on without their owner.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | pods do not end or do not start, clean-up Jobs do not end, or a neighbour is in deletion or not ready |
+//! | stalled | after an hour: the controller runs, all of this was read, and nothing was found |
+//! | (of the finalizer) | a living object is only named |
+//!
+//! # What it reads
+//!
+//! The objects that its own words name, the pods and Jobs in its namespace, what its status lists, and the objects that
+//! its finalizer is named after. Then what its spec names, and what names it in its own group.
+//!
+//! # Sources
+//!
+//! - `kubernetes/community:contributors/devel/sig-architecture/api-conventions.md` "Object references"
 
 mod finalizer_name;
 mod inventory;

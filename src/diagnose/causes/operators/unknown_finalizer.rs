@@ -1,12 +1,53 @@
 //! A finalizer that the catalogue does not have.
 //!
-//! **Recognises** a finalizer that nobody has described. **Why:** whoever removes it must be allowed to change the
-//! object (`kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/rbac.go`), and has usually written to the object
-//! before (`kubernetes/apimachinery:pkg/util/managedfields/internal/`). **Wants** the rights on the object and the
-//! workloads that run with these rights. Then wants Leases of the domain of the finalizer, and the definition of the
-//! type. **Concludes** as for known finalizers, and says that the controller is likely, not known. Anything that runs
-//! and may change the object may be the controller, so this cause concludes `orphaned` only if nothing does.
-//! **Advises** to find the product and bring it back. Says that the cost of removal is unknown.
+//! # Symptom
+//!
+//! An object stays in deletion with a finalizer that neither you nor a search engine knows.
+//!
+//! ```text
+//! $ kubectl finalizers explain databases.example.com/orders -n shop --from tests/suite/explain/world.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Whoever removes it must be allowed to change the object, and has usually written to the object before. So the rights
+//! and `managedFields` point to the controller. It stays a guess: the explanation says "likely".
+//!
+//! # Before you act
+//!
+//! Find the product: the group of the type, its definition, the field manager, other objects with the same finalizer.
+//!
+//! # If it was a mistake
+//!
+//! Nobody knows what the controller deletes. Leave it stopped if it does not run, and save the object.
+//!
+//! # If it was intended
+//!
+//! Bring the product back. If nobody knows it any more, ask whoever installed it, and look for what it may have made
+//! outside the cluster.
+//!
+//! # Do not
+//!
+//! Do not assume that nothing is protected. The cost of a removal is unknown, so the worst is assumed.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | a likely controller runs |
+//! | failing | it cannot run, or complains of a failure itself |
+//! | orphaned | nothing runs that may change the object, and a second sign agrees |
+//! | unknown | otherwise |
+//!
+//! # What it reads
+//!
+//! The rights on the object and the workloads that run with these rights. Then Leases of the domain of the finalizer,
+//! and the definition of the type.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/rbac.go`
+//! - `kubernetes/apimachinery:pkg/util/managedfields/internal/`
 
 use crate::{
     command::Command,

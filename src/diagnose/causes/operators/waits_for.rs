@@ -1,21 +1,58 @@
-//! What a known finalizer waits for: words that the object itself has in its status, and objects that use it, were
-//! created for it, own it, or are of a type that must be empty first.
+//! What a known finalizer waits for: its own status, or other objects.
 //!
-//! **Recognises** every word in `waits-for` of the entry that can be looked up. `phase`, `phase-not`, `condition` and
-//! `field-empty` stand in the object itself; `used-by`, `child-objects`, `parent`, `instances`, `instances-of`,
-//! `instances-beside` and `named` are other objects. **Why:** usages and references protect. A working controller keeps
-//! an `AppProject` while Applications name it. It keeps a `ProviderConfig` while managed resources use it, and a cluster
-//! while it has machines. It keeps a backup until its phase says that the backup ended. The sources are the entry's own.
-//! **Wants** all objects of those kinds, in the namespace of the object if they must be there. **Concludes** for each
-//! word that the condition is met, not met, or not seen. An absent condition is not seen
-//! (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Typical status properties"), and
-//! so is everything where only metadata was read. Concludes `in-use` with the objects that
-//! [`referenced_by`](crate::diagnose::causes::operators::referenced_by) finds. Concludes `waiting` for objects that
-//! were created for it and for words that are not as they must be, and `failing` if such an object is a failed Job.
-//! Concludes `stalled` if all words are met, and the controller runs and has not acted for ten minutes. Concludes none of
-//! these if the controller is gone, switched off, failing, or could not be read. Finding no object that uses it proves
-//! nothing, because not every product references others in the usual way. Tells nothing of a wait that nobody read in
-//! the sources. **Advises** to see what holds each of them.
+//! # Symptom
+//!
+//! A custom resource stays in deletion although its controller runs. Its status or events may say `in use`, `still
+//! has`, `DeletionIsBlocked` or `waiting for`.
+//!
+//! ```text
+//! $ kubectl finalizers explain cephclusters.ceph.rook.io/af-rook-ceph-dev1 -n rook-ceph --from tests/stories/rook-cephcluster-blocked-by-pool/cluster.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Usages and references protect. A working controller keeps an `AppProject` while Applications name it. It keeps a
+//! `ProviderConfig` while managed resources use it, and a cluster while it has machines. It keeps a backup until its
+//! phase says that the backup ended. The catalogue has this in `waits-for`, from the sources of each product.
+//!
+//! # Before you act
+//!
+//! See which objects use it, and whether they are wanted.
+//!
+//! # If it was a mistake
+//!
+//! As long as something uses the object, it stays. Save it.
+//!
+//! # If it was intended
+//!
+//! Delete or move what uses it. The object then goes by itself.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer while it is used. What uses the object loses its credentials or its parent.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | in-use | other objects reference it |
+//! | waiting | objects that were made for it are left, or its own status is not as it must be |
+//! | failing | such an object is a failed Job |
+//! | stalled | all conditions are met, and the controller runs and has not acted for ten minutes |
+//! | (of the controller) | the controller is gone, switched off, failing, or could not be read |
+//!
+//! # What it reads
+//!
+//! Every word in `waits-for` of the entry that can be looked up. `phase`, `phase-not`, `condition` and `field-empty`
+//! stand in the object itself. `used-by`, `child-objects`, `parent`, `instances`, `instances-of`, `instances-beside`
+//! and `named` are other objects. An absent condition is not seen, and so is everything where only metadata was read.
+//! Finding no object that uses it proves nothing, because not every product references others in the usual way. Nothing
+//! is told of a wait that nobody read in the sources.
+//!
+//! # Sources
+//!
+//! - `kubernetes/community:contributors/devel/sig-architecture/api-conventions.md` "Typical status properties"
+//! - the entry's own: the `sources` of the finalizer in knowledge/
 
 mod objects;
 mod state;

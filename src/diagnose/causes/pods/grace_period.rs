@@ -1,11 +1,56 @@
 //! A Pod stays until the kubelet of its node confirms that it stopped, with or without finalizers.
 //!
-//! **Recognises** any Pod that is being deleted. **Why:** the kubelet stops the containers within the grace period.
-//! Then it deletes the object with grace period 0 (`kubernetes/kubernetes:pkg/kubelet/status/status_manager.go`
-//! canBeDeleted). Until then the Pod stays. `deletionTimestamp` is the time when the grace period ends. **Wants** the
-//! node. **Concludes** in the grace period: slow, not stuck. After the grace period, concludes what
-//! [`crate::diagnose::causes::pods::kubelet_confirmation`] finds. With grace period 0, the kubelet is done or
-//! somebody forced the deletion, and only finalizers count. **Advises** to repair the node.
+//! # Symptom
+//!
+//! `kubectl get pods` shows `Terminating`, and the pod has no finalizer.
+//!
+//! ```text
+//! $ kubectl get pods -n shop
+//! NAME      READY   STATUS        RESTARTS   AGE
+//! queue-0   1/1     Terminating   0          4d
+//! ```
+//!
+//! ```text
+//! $ kubectl finalizers explain pod/queue-0 -n shop --from tests/causes/pods.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The kubelet stops the containers within the grace period. Then it deletes the object with grace period 0. Until then
+//! the Pod stays. `deletionTimestamp` is the time when the grace period ends, so it can lie in the future.
+//!
+//! # Before you act
+//!
+//! Compare `deletionTimestamp` with the clock. Within the grace period the pod is slow, not stuck.
+//!
+//! # If it was a mistake
+//!
+//! The deletion of a pod cannot be withdrawn. Its owner makes a new pod. What was in an `emptyDir` is lost.
+//!
+//! # If it was intended
+//!
+//! Wait until the grace period ends. Shorten it for the next time with `terminationGracePeriodSeconds`, or repair the
+//! program that ignores SIGTERM.
+//!
+//! # Do not
+//!
+//! Do not force the deletion (`--force --grace-period=0`) to save time. Only the object goes, and the containers may
+//! run on.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | the grace period still runs: slow, not stuck |
+//! | (the page of the kubelet) | the grace period is over: see [`crate::diagnose::causes::pods::kubelet_confirmation`] |
+//!
+//! # What it reads
+//!
+//! The node of the pod.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/kubelet/status/status_manager.go` canBeDeleted
 
 use crate::{
     diagnose::{

@@ -1,11 +1,52 @@
 //! `batch.kubernetes.io/job-tracking`: a Pod that its Job has not counted yet.
 //!
-//! **Recognises** the finalizer on a Pod. **Why:** the Job controller removes it when the Pod is finished and
-//! counted, and from Pods whose Job is gone or finished. It handles only Pods of a batch/v1 Job. A Pod that another
-//! kind controls keeps the finalizer forever. So does a Pod of a Job whose `spec.managedBy` names another controller.
-//! Source: `kubernetes/kubernetes:pkg/controller/job/job_controller.go`. **Wants** the Job. **Concludes** from the
-//! state of the Job. **Advises** to let the Job count the Pod, and to remove the finalizer only if no Job counts the
-//! Pod.
+//! # Symptom
+//!
+//! A `Completed` or `Error` pod of a Job stays `Terminating`, with the finalizer `batch.kubernetes.io/job-tracking`.
+//!
+//! ```text
+//! $ kubectl finalizers explain pod/import-x7k2p -n shop --from tests/causes/pods.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The Job controller removes the finalizer when the pod is finished and counted, and from pods whose Job is gone or
+//! finished. It handles only pods of a batch/v1 Job. A pod that another kind controls keeps the finalizer for ever. So
+//! does a pod of a Job whose `spec.managedBy` names another controller.
+//!
+//! # Before you act
+//!
+//! See who controls the pod (`metadata.ownerReferences`), and whether `spec.managedBy` of the Job names somebody else.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is lost: a finished pod holds only its logs and its exit code.
+//!
+//! # If it was intended
+//!
+//! Let the Job count the pod: bring kube-controller-manager or the controller of `spec.managedBy` back. If no Job
+//! counts it, remove this one finalizer.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer while its Job runs. The Job then counts wrong, runs a piece of work again, or never
+//! completes.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | its Job will count it |
+//! | stalled | no Job counts it, or the controller has not acted |
+//! | unknown | the Job could not be read, or another controller manages it |
+//!
+//! # What it reads
+//!
+//! The Job, and the Lease of kube-controller-manager.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/job/job_controller.go`
 
 use serde_json::Value;
 

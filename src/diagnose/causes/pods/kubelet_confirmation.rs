@@ -1,13 +1,62 @@
 //! A Pod is past its grace period, and its kubelet has not confirmed that it stopped.
 //!
-//! **Recognises** a Pod past its grace period, and one in its grace period whose node is silent. **Why:** only the
-//! kubelet of its node can confirm that the containers stopped. The Pod waits forever by design, because a silent node may
-//! still run them. The Pod garbage collector of kube-controller-manager removes the Pod in two cases. Either the Node
-//! object is gone, or the node is not ready and has the taint `node.kubernetes.io/out-of-service`. Source:
-//! `kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`, `pkg/kubelet/kubelet.go` SyncTerminatedPod.
-//! **Wants** the node, its Lease in `kube-node-lease`, and events of the Pod. **Concludes** with the condition of the
-//! node. When a node falls silent, other components write its Ready condition. So a Ready node with an old Lease
-//! counts as silent. **Advises** to bring the node back, or to declare that its machine is off.
+//! # Symptom
+//!
+//! A pod is `Terminating` for minutes or days. Its node is often `NotReady`. Events can say `FailedKillPod`, `error
+//! killing pod` or `DeadlineExceeded`.
+//!
+//! ```text
+//! $ kubectl get nodes
+//! NAME     STATUS     ROLES    AGE   VERSION
+//! node-3   NotReady   <none>   41d   v1.36.1
+//! ```
+//!
+//! ```text
+//! $ kubectl finalizers explain pod/web-1 -n web --from examples/stuck-cluster.snapshot
+//! ```
+//!
+//! # Why
+//!
+//! Only the kubelet of the node can confirm that the containers stopped. The pod waits for ever by design, because a
+//! silent node may still run them. kube-controller-manager removes the pod in two cases only. Either the Node object is
+//! gone, or the node is not ready and has the taint `node.kubernetes.io/out-of-service`.
+//!
+//! # Before you act
+//!
+//! Find out whether the machine still runs. Ask the provider or the console of the machine, not the cluster.
+//!
+//! # If it was a mistake
+//!
+//! The deletion of a pod cannot be withdrawn. Its owner makes a new pod elsewhere, if the volumes allow that.
+//!
+//! # If it was intended
+//!
+//! Bring the node back, and its kubelet finishes the deletion. If the machine is certainly off, set the taint
+//! `node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`, or delete the Node.
+//!
+//! # Do not
+//!
+//! Do not force the deletion (`--force --grace-period=0`). The containers may run on, and a second pod may write to the
+//! same volume.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | the node is silent or not ready |
+//! | failing | the kubelet reports that it cannot stop the pod |
+//! | stalled | the node is ready, and nothing happens |
+//! | unknown | the node could not be read |
+//!
+//! # What it reads
+//!
+//! The node, its Lease in `kube-node-lease`, and the events of the pod. Other components write the `Ready` condition of
+//! a silent node. So a ready node with an old Lease counts as silent.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`
+//! - `kubernetes/kubernetes:pkg/kubelet/kubelet.go` SyncTerminatedPod
 
 use serde_json::Value;
 

@@ -1,13 +1,54 @@
 //! `resource.kubernetes.io/delete-protection`: a ResourceClaim whose devices Pods have reserved.
 //!
-//! **Recognises** the finalizer on a ResourceClaim. **Why:** the controller removes it when `status.reservedFor` is
-//! empty, and clears the allocation before. It drops a Pod from that list if the Pod is gone, was replaced or has
-//! finished. It also drops a Pod that is being deleted and never had a node. A Pod that is being deleted and still
-//! runs stays in the list. The controller never drops an entry of another kind than Pod (or `PodGroup`, if that
-//! feature is on). Source: `kubernetes/kubernetes:pkg/controller/resourceclaim/controller.go` syncClaim, isPodDone.
-//! **Wants** those Pods and their owners. **Concludes** `in-use` with the Pods, and `waiting` for an entry that
-//! somebody else must drop. Without any entry, concludes `stalled`. **Advises** to stop the Pods, and never to remove
-//! the finalizer: the scheduler would give the device to another Pod.
+//! # Symptom
+//!
+//! A ResourceClaim stays in deletion, with the finalizer `resource.kubernetes.io/delete-protection`. Its
+//! `status.reservedFor` names pods.
+//!
+//! ```text
+//! $ kubectl finalizers explain resourceclaims/gpu -n shop --from tests/causes/pods.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The controller removes the finalizer when `status.reservedFor` is empty, and clears the allocation before. It drops
+//! a pod from that list if the pod is gone, was replaced or has finished. It also drops a pod in deletion that never
+//! had a node. A pod in deletion that still runs stays in the list. The controller never drops an entry of another kind
+//! than Pod (or `PodGroup`, if that feature is on).
+//!
+//! # Before you act
+//!
+//! This is no fault. See which pods use the device, and who owns them.
+//!
+//! # If it was a mistake
+//!
+//! The deletion cannot be withdrawn. The pods keep the device while they run. Create the claim again under another name
+//! for new pods.
+//!
+//! # If it was intended
+//!
+//! Stop the pods. Scale their owner to zero, because an owner replaces a pod that is only deleted.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand. The scheduler would give the device to another pod while the first still uses
+//! it.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | in-use | a pod that runs is in the list |
+//! | waiting | an entry must be dropped by somebody else |
+//! | stalled | the list is empty, and the controller has not acted |
+//!
+//! # What it reads
+//!
+//! The pods of the list and their owners.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/resourceclaim/controller.go` syncClaim, isPodDone
 
 use serde_json::{Value, json};
 

@@ -1,10 +1,49 @@
 //! An Ingress that shares its AWS load balancer with others.
 //!
-//! **Recognises** `group.ingress.k8s.aws/GROUP`. **Why:** the controller builds one load balancer from all Ingresses
-//! of a group. One Ingress that fails blocks all, and the load balancer is deleted with the last of them
-//! (`kubernetes-sigs/aws-load-balancer-controller:pkg/ingress/group_loader.go`,
-//! `pkg/shared_constants/finalizers.go`). **Wants** all Ingresses. **Concludes** nothing; names the others.
-//! **Advises** never to delete the load balancer while there are others, and to check their events too.
+//! # Symptom
+//!
+//! An Ingress stays in deletion, with the finalizer `group.ingress.k8s.aws/GROUP`. An event says `FailedBuildModel` or
+//! `FailedDeployModel`, perhaps at another Ingress.
+//!
+//! ```text
+//! $ kubectl finalizers explain ingresses.networking.k8s.io/blog -n web --from tests/causes/products.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The controller builds one load balancer from all Ingresses of a group. One Ingress that fails blocks all. The load
+//! balancer is deleted with the last of them.
+//!
+//! # Before you act
+//!
+//! List the Ingresses of the group, and read the events of all of them.
+//!
+//! # If it was a mistake
+//!
+//! The rules of this Ingress go, and the load balancer stays for the others. Apply the Ingress again.
+//!
+//! # If it was intended
+//!
+//! Mend the Ingress that fails. The group is then built again, and this one goes.
+//!
+//! # Do not
+//!
+//! Do not delete the load balancer at AWS while there are others. They lose their traffic.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (of the finalizer) | this page has no verdict of its own; it names the others |
+//!
+//! # What it reads
+//!
+//! All Ingresses.
+//!
+//! # Sources
+//!
+//! - `kubernetes-sigs/aws-load-balancer-controller:pkg/ingress/group_loader.go`
+//! - `kubernetes-sigs/aws-load-balancer-controller:pkg/shared_constants/finalizers.go`
 
 use crate::{
     command::Command,

@@ -1,14 +1,52 @@
-//! An Argo CD Application, or an `AppliedManifestWork` of Open Cluster Management, that waits for the objects it
+//! An Argo CD Application, or an AppliedManifestWork of Open Cluster Management, that waits for the objects it
 //! deployed.
 //!
-//! **Recognises** `resources-finalizer.argocd.argoproj.io` (with any suffix) on an Application that is being deleted,
-//! and `cluster.open-cluster-management.io/applied-manifest-work-cleanup`. **Why:** the controller deletes everything
-//! that it deployed and waits until it is gone. One object with a finalizer of its own blocks the rest. Sources:
-//! `argoproj/argo-cd:controller/appcontroller.go` finalizeApplicationDeletion and
-//! `open-cluster-management-io/ocm:pkg/work/spoke/controllers/finalizercontroller/appliedmanifestwork_finalize_controller.go`.
-//! **Wants** the objects that its status lists, if the destination is this cluster. **Concludes** `waiting` with the
-//! objects that are stuck in deletion, unless the controller is gone or fails. **Advises** to see what holds each of
-//! them.
+//! # Symptom
+//!
+//! An Application hangs in `Deleting`, with `resources-finalizer.argocd.argoproj.io`. Or an `AppliedManifestWork`
+//! stays, with `cluster.open-cluster-management.io/applied-manifest-work-cleanup`.
+//!
+//! ```text
+//! $ kubectl finalizers explain applications.argoproj.io/shop -n argocd --from tests/causes/products.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The controller deletes everything that it deployed and waits until it is gone. One object with a finalizer of its
+//! own blocks the rest.
+//!
+//! # Before you act
+//!
+//! See which of its objects are in deletion, and what holds each.
+//!
+//! # If it was a mistake
+//!
+//! What is not deleted yet can be kept: stop the controller, and save the objects.
+//!
+//! # If it was intended
+//!
+//! Resolve the object that is stuck. The Application then goes by itself.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer to get rid of the Application. What it deployed runs on, and nobody manages it.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | objects that it deployed are stuck in deletion |
+//! | (of the controller) | the controller is gone or fails |
+//!
+//! # What it reads
+//!
+//! The objects that its status lists, if the destination is this cluster.
+//!
+//! # Sources
+//!
+//! - `argoproj/argo-cd:controller/appcontroller.go` finalizeApplicationDeletion
+//! -
+//!   `open-cluster-management-io/ocm:pkg/work/spoke/controllers/finalizercontroller/appliedmanifestwork_finalize_controller.go`
 
 use serde_json::Value;
 

@@ -1,11 +1,49 @@
 //! An object of a Helm release that is stuck in deletion.
 //!
-//! **Recognises** the annotations `meta.helm.sh/release-name` and `release-namespace` on an object that is being
-//! deleted. **Why:** `helm uninstall` deletes all objects of a release in no order. With `--wait` it gives up while
-//! one still exists. Then the release stays `uninstalling`, or its record is removed while the object stays
-//! (`helm/helm:pkg/action/uninstall.go`, `pkg/storage/driver/secrets.go`). **Wants** the records of the release, of
-//! which it reads only the metadata. **Concludes** nothing about the finalizers. **Advises** to finish the object
-//! first, then the release, and not to install again meanwhile.
+//! # Symptom
+//!
+//! `helm uninstall` hangs or says `timed out waiting for the condition`. `helm list --all` shows `uninstalling`.
+//! Installing again says `cannot re-use a name that is still in use`.
+//!
+//! ```text
+//! $ kubectl finalizers explain databases.example.com/orders -n shop --from tests/causes/products.yaml
+//! ```
+//!
+//! # Why
+//!
+//! `helm uninstall` deletes all objects of a release in no order. With `--wait` it gives up while one still exists.
+//! Then the release stays `uninstalling`, or its record is removed while the object stays.
+//!
+//! # Before you act
+//!
+//! Find the object of the release that is stuck. The release itself holds nothing.
+//!
+//! # If it was a mistake
+//!
+//! Objects that are not deleted yet can be kept: save them before the release is finished.
+//!
+//! # If it was intended
+//!
+//! Finish the object first, then the release: `helm uninstall` again.
+//!
+//! # Do not
+//!
+//! Do not install the release again meanwhile. It finds the old object, which goes as soon as it is finished.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (of the finalizer) | this page has no verdict of its own; it says in which state the release is |
+//!
+//! # What it reads
+//!
+//! The records of the release (Secrets of type `helm.sh/release.v1`), of which only the metadata is read.
+//!
+//! # Sources
+//!
+//! - `helm/helm:pkg/action/uninstall.go`
+//! - `helm/helm:pkg/storage/driver/secrets.go`
 
 use crate::{
     command::Command,

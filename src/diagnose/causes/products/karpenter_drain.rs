@@ -1,15 +1,55 @@
 //! `karpenter.sh/termination`: a node that Karpenter drains before it terminates the machine.
 //!
-//! **Recognises** the finalizer on a Node or a `NodeClaim`. **Why:** Karpenter terminates the machine when no pod of
-//! the node waits for eviction. It ignores pods that have finished, tolerate `karpenter.sh/disrupted`, belong to the
-//! node itself, or are a minute over their grace period. It never evicts a pod with `karpenter.sh/do-not-disrupt`,
-//! but still waits for it. The API server refuses an eviction that a `PodDisruptionBudget` does not allow. Sources:
-//! `kubernetes-sigs/karpenter:pkg/utils/pod/scheduling.go`,
-//! `pkg/controllers/node/termination/terminator/terminator.go`,
-//! `kubernetes/kubernetes:pkg/registry/core/pod/storage/eviction.go`. **Wants** the pods of the node and the budgets
-//! of their namespaces; for a `NodeClaim` its Node. **Concludes** `waiting` with the remaining pods, unless the
-//! controller is gone; says what keeps each pod. **Advises** to make room in the budget, or to ask who marked the
-//! pod. Never remove the finalizer from the Node: the machine keeps running, and nobody drains its pods.
+//! # Symptom
+//!
+//! A Node or NodeClaim stays in deletion, with the finalizer `karpenter.sh/termination`. Events say `FailedDraining` or
+//! `DisruptionBlocked`, and `Cannot evict pod as it would violate the pod's disruption budget`.
+//!
+//! ```text
+//! $ kubectl finalizers explain node/ip-10-0-0-1 --from tests/causes/products.yaml
+//! ```
+//!
+//! # Why
+//!
+//! Karpenter terminates the machine when no pod of the node waits for eviction. It ignores pods that have finished,
+//! tolerate `karpenter.sh/disrupted`, belong to the node itself, or are a minute over their grace period. It never
+//! evicts a pod with `karpenter.sh/do-not-disrupt`, but still waits for it. The API server refuses an eviction that a
+//! PodDisruptionBudget does not allow.
+//!
+//! # Before you act
+//!
+//! See which pods are left on the node, and what keeps each.
+//!
+//! # If it was a mistake
+//!
+//! The deletion cannot be withdrawn. Karpenter makes another node if pods need one.
+//!
+//! # If it was intended
+//!
+//! Make room in the budget: repair pods that are not healthy, or run one more. Ask whoever set
+//! `karpenter.sh/do-not-disrupt`.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer from the Node. The machine runs on and costs money, and nobody drains its pods.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | pods remain; each is named with what keeps it |
+//! | (of the controller) | Karpenter is gone |
+//! | stalled | no pod remains, and Karpenter has not acted |
+//!
+//! # What it reads
+//!
+//! The pods of the node and the budgets of their namespaces; for a NodeClaim its Node.
+//!
+//! # Sources
+//!
+//! - `kubernetes-sigs/karpenter:pkg/utils/pod/scheduling.go`
+//! - `kubernetes-sigs/karpenter:pkg/controllers/node/termination/terminator/terminator.go`
+//! - `kubernetes/kubernetes:pkg/registry/core/pod/storage/eviction.go`
 
 use serde_json::Value;
 

@@ -1,12 +1,50 @@
 //! `longhorn.io`: an uninstall of Longhorn that nobody has confirmed.
 //!
-//! **Recognises** the finalizer on an object of Longhorn that is being deleted. **Why:** the uninstall Job of
-//! Longhorn removes all its finalizers, and fails while the Setting `deleting-confirmation-flag` is not true. Helm
-//! then hangs in `uninstalling`. The flag exists because users lost their storage by mistake
-//! (`longhorn/longhorn-manager:controller/uninstall_controller.go`,
-//! `longhorn/longhorn:chart/templates/uninstall-job.yaml`). **Wants** that Setting and the Jobs in the namespace of
-//! the object. **Concludes** nothing about the controller. **Advises** never to remove the finalizer by hand while
-//! the flag is false or could not be read; to set the flag, with what that costs.
+//! # Symptom
+//!
+//! `helm uninstall longhorn` hangs in `uninstalling`. The log of the Job `longhorn-uninstall` says `cannot uninstall
+//! Longhorn because deleting-confirmation-flag is set to false`.
+//!
+//! ```text
+//! $ kubectl finalizers explain volumes.longhorn.io/pvc-18e2 -n longhorn-system --from tests/causes/products.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The uninstall Job of Longhorn removes all its finalizers, and fails while the Setting `deleting-confirmation-flag`
+//! is not true. The flag exists because users lost their storage by mistake.
+//!
+//! # Before you act
+//!
+//! Ask whether anybody needs the data in the volumes. Make backups to another place.
+//!
+//! # If it was a mistake
+//!
+//! Leave the flag at `false`. The uninstall then deletes nothing.
+//!
+//! # If it was intended
+//!
+//! Save the data, free all claims, and set the flag to `true`. Then run the uninstall of the same version again. It
+//! DESTROYS all volumes.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand while the flag is false or could not be read.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (of the controller) | the flag is named as what blocks; removal by hand is forbidden |
+//!
+//! # What it reads
+//!
+//! That Setting, and the Jobs in the namespace of the object.
+//!
+//! # Sources
+//!
+//! - `longhorn/longhorn-manager:controller/uninstall_controller.go`
+//! - `longhorn/longhorn:chart/templates/uninstall-job.yaml`
 
 use crate::{
     command::Command,

@@ -1,14 +1,53 @@
 //! An operator that OLM installed and that is gone.
 //!
-//! **Recognises** an object whose controller is gone, and the label `operators.coreos.com/PACKAGE.NAMESPACE` of OLM
-//! on the definition of its type. **Why:** OLM runs an operator while its `ClusterServiceVersion` exists. OLM creates
-//! that because a `Subscription` requests the package from a `CatalogSource`. A Subscription with an installed
-//! version in its status requests nothing more, and OLM resolves no Subscription without its catalog. Sources:
-//! `operator-framework/operator-lifecycle-manager:pkg/controller/operators/catalog/operator.go` and
-//! `pkg/controller/operators/catalog/subscription/state.go`. **Wants** the Subscriptions of that namespace, and the
-//! version and the catalog of the one for the package. **Concludes** nothing about the controller; names what
-//! prevents OLM from installing it again. **Advises** to repair that: OLM then installs the operator, which finishes
-//! the deletion.
+//! # Symptom
+//!
+//! Objects of an operator stay in deletion on OpenShift or another cluster with OLM. The operator was removed, and a
+//! Subscription still says `AtLatestKnown` with an `installedCSV`.
+//!
+//! ```text
+//! $ kubectl finalizers explain rabbitmqclusters.rabbitmq.com/queue -n shop --from tests/causes/products.yaml
+//! ```
+//!
+//! # Why
+//!
+//! OLM runs an operator while its ClusterServiceVersion exists. OLM creates that because a Subscription requests the
+//! package from a CatalogSource. A Subscription with an installed version in its status requests nothing more. OLM
+//! resolves no Subscription without its catalog.
+//!
+//! # Before you act
+//!
+//! See whether the Subscription, its catalog and the version exist. The label `operators.coreos.com/PACKAGE.NAMESPACE`
+//! on the definition names the package.
+//!
+//! # If it was a mistake
+//!
+//! As long as the operator does not run, it deletes nothing. Save the object.
+//!
+//! # If it was intended
+//!
+//! Repair what prevents OLM from installing the operator again: the catalog, or the Subscription, which is made anew.
+//! OLM then installs the operator, and it finishes the deletion.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizers of all its objects. The operator may clean up outside the cluster.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | orphaned | the controller is gone; what prevents OLM from installing it again is named |
+//! | (of the finalizer) | otherwise |
+//!
+//! # What it reads
+//!
+//! The Subscriptions of that namespace, and the version and the catalog of the one for the package.
+//!
+//! # Sources
+//!
+//! - `operator-framework/operator-lifecycle-manager:pkg/controller/operators/catalog/operator.go`
+//! - `operator-framework/operator-lifecycle-manager:pkg/controller/operators/catalog/subscription/state.go`
 
 use crate::{
     command::Command,

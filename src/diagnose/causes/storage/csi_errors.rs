@@ -1,11 +1,55 @@
 //! What a CSI driver or its sidecar reports as an error, and where to start the repair.
 //!
-//! **Recognises** the message of an event, of `status.detachError`, and of the `status.error` of a content. **Why:**
-//! a message of the driver is a gRPC status and names its code (`grpc/grpc-go:codes/codes.go`). `DeadlineExceeded`
-//! means that the driver hangs, `Unavailable` that it is not there. A message of the API server to the sidecar names
-//! the missing right (`kubernetes/apiserver:pkg/endpoints/handlers/responsewriters/errors.go`). **Concludes**
-//! `failing`, and quotes the message. An event of another program is only quoted. **Advises** to check what
-//! the code points at, and then to have the call retried at once.
+//! # Symptom
+//!
+//! An event, `status.detachError` or the `status.error` of a snapshot content has a message such as `rpc error: code =
+//! DeadlineExceeded desc = context deadline exceeded`. Other words in it are `Unavailable`, `Internal`,
+//! `VolumeFailedDelete`, `VolumeInUse` and `is forbidden`.
+//!
+//! ```text
+//! $ kubectl finalizers explain pv/pvc-slow --from tests/causes/storage.yaml
+//! ```
+//!
+//! # Why
+//!
+//! A message of the driver is a gRPC status and names its code. `DeadlineExceeded` means that the driver does not
+//! answer in time. `Unavailable` means that it cannot be reached. `is forbidden` comes from the API server: the sidecar
+//! lacks a right.
+//!
+//! # Before you act
+//!
+//! Read the message as a whole. See whether the provider's own console agrees, for example that the disk is still
+//! attached elsewhere.
+//!
+//! # If it was a mistake
+//!
+//! The disk or snapshot still exists while the driver fails. Keep it with `kubectl finalizers rescue pv/NAME
+//! --only-retain` before you repair the driver.
+//!
+//! # If it was intended
+//!
+//! Repair what the code points at: the driver's container, its credentials, the network to the provider, or the role of
+//! the sidecar. Then `kubectl finalizers nudge TYPE/NAME` makes it try at once, instead of after a long pause.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer because of an error. The error says that the clean-up has not happened.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | failing | the driver or its sidecar reported the error itself, recently |
+//! | unknown | another program reported it; the message is only quoted |
+//!
+//! # What it reads
+//!
+//! Events about the object, `status.detachError` of an attachment, and `status.error` of a content.
+//!
+//! # Sources
+//!
+//! - `grpc/grpc-go:codes/codes.go`
+//! - `kubernetes/apiserver:pkg/endpoints/handlers/responsewriters/errors.go`
 
 use jiff::Timestamp;
 

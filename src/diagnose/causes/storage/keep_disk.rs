@@ -1,14 +1,52 @@
 //! Disks that go with a deletion, and the step that keeps them.
 //!
-//! **Recognises** a volume in deletion, a claim in deletion, and a namespace in deletion that still has claims. Recognises
-//! a StatefulSet and an object of an operator in deletion that own claims: the garbage collector deletes the claims after
-//! their owner (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem). Which
-//! objects may own claims is in the catalogue. **Why:** the volume of a claim is released with it. With policy Delete its provisioner then deletes the disk
-//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). With policy Retain
-//! nobody does, whatever finalizers the objects have
-//! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete). **Wants** the volumes
-//! of the claims, and the claim of a volume. **Concludes** nothing about a finalizer. **Advises** to set the volumes to
-//! Retain, as the first step that changes something.
+//! # Symptom
+//!
+//! A volume, a claim, a namespace with claims, or an owner of claims is being deleted, and the reclaim policy of the
+//! volumes is `Delete`. The explanation then begins with the step `rescue --only-retain`.
+//!
+//! ```text
+//! $ kubectl finalizers explain pvc/data-0 -n db --from examples/stuck-cluster.snapshot
+//! ```
+//!
+//! # Why
+//!
+//! The volume of a claim is released with it. With policy `Delete` its provisioner then deletes the disk. With policy
+//! `Retain` nobody does, whatever finalizers the objects have. The garbage collector deletes the claims of a
+//! StatefulSet or of an operator's object after their owner. The catalogue says which objects may own claims.
+//!
+//! # Before you act
+//!
+//! Ask whether anybody needs the data. Setting `Retain` is safe: it only changes what happens to the disk later.
+//!
+//! # If it was a mistake
+//!
+//! `kubectl finalizers rescue TYPE/NAME --only-retain` sets all volumes concerned to `Retain`. Do it before anything
+//! else.
+//!
+//! # If it was intended
+//!
+//! Leave the policy as it is. The disks are destroyed when the deletion ends.
+//!
+//! # Do not
+//!
+//! Do not rely on a finalizer to keep a disk. It only delays the deletion.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (none) | this page has no verdict of its own; it adds a step to that of the finalizer |
+//!
+//! # What it reads
+//!
+//! The volumes of the claims, and the claim of a volume.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume
+//! - `kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete
+//! - `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem
 
 use crate::{
     diagnose::{

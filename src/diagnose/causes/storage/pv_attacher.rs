@@ -1,12 +1,54 @@
 //! `external-attacher/DRIVER` on a volume: a disk that is still attached to a node.
 //!
-//! **Recognises** the finalizer on a PersistentVolume. **Why:** the attacher removes it from a volume in deletion when no
-//! attachment names the volume. The state of the attachment does not matter
-//! (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go` SyncNewOrUpdatedPersistentVolume). **Wants** the
-//! attachments, what blocks them ([`crate::diagnose::causes::storage::volume_attachment_in_use`],
-//! [`crate::diagnose::causes::storage::volume_attachment_detach`]), and whether the driver is installed.
-//! **Concludes** `waiting` with the attachments; without any `stalled`, or `orphaned` without the driver. **Advises**
-//! to look at the attachment, and never to remove the finalizer while there is one.
+//! # Symptom
+//!
+//! A PersistentVolume in deletion has a finalizer such as `external-attacher/ebs-csi-aws-com`. `kubectl get
+//! volumeattachments` still lists its name.
+//!
+//! ```text
+//! $ kubectl finalizers explain pv/pvc-attached --from tests/causes/storage.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The attacher removes the finalizer from a volume in deletion when no VolumeAttachment names the volume. The state of
+//! the attachment does not matter.
+//!
+//! # Before you act
+//!
+//! Find out why the attachment stays: a pod uses the disk, the node is silent, or detaching fails. The explanation
+//! follows that chain.
+//!
+//! # If it was a mistake
+//!
+//! Keep the disk with `kubectl finalizers rescue pv/NAME --only-retain`.
+//!
+//! # If it was intended
+//!
+//! Resolve the attachment: see [`crate::diagnose::causes::storage::volume_attachment_in_use`] and
+//! [`crate::diagnose::causes::storage::volume_attachment_detach`].
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer while there is an attachment. Without the volume object the attacher cannot detach the
+//! disk, and the attachment stays for ever.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | an attachment names the volume |
+//! | stalled | no attachment is left, and the attacher has not acted |
+//! | orphaned | the driver is gone |
+//! | unknown | attachments could not be listed |
+//!
+//! # What it reads
+//!
+//! The attachments, what blocks them, and whether the driver is installed.
+//!
+//! # Sources
+//!
+//! - `kubernetes-csi/external-attacher:pkg/controller/csi_handler.go` SyncNewOrUpdatedPersistentVolume
 
 use crate::{
     diagnose::{

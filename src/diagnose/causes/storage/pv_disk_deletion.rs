@@ -1,11 +1,57 @@
 //! A volume that is Released with policy Delete: its disk is to be deleted now.
 //!
-//! **Recognises** a reclaim finalizer in that phase, for [`crate::diagnose::causes::storage::pv_reclaim`]. **Why:**
-//! the provisioner calls the driver only when no attachment names the volume. It reports the answer of the driver in
-//! an event (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume,
-//! `kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` deleteVolumeOperation). **Wants**
-//! the attachments and the events about the volume. **Concludes** `waiting` while attached, `failing` with the error
-//! that the provisioner reported itself, `stalled` without an error, `orphaned` without the driver.
+//! # Symptom
+//!
+//! The claim is gone, and the PersistentVolume is `Released`, with policy `Delete` and a reclaim finalizer. `kubectl
+//! describe pv` may show `VolumeFailedDelete`.
+//!
+//! ```text
+//! $ kubectl finalizers explain pv/pvc-attached --from tests/causes/storage.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The provisioner calls the driver only when no attachment names the volume. It reports the answer of the driver in an
+//! event. An attachment that is never detached keeps the volume for ever.
+//!
+//! # Before you act
+//!
+//! See whether the volume is still attached, and read the events. Decide whether the disk may go: at success it is
+//! destroyed.
+//!
+//! # If it was a mistake
+//!
+//! Set `Retain` before the provisioner succeeds: `kubectl finalizers rescue pv/NAME --only-retain`. The disk is kept if
+//! it still exists.
+//!
+//! # If it was intended
+//!
+//! Let the volume be detached first. Then repair what the event complains of. `kubectl finalizers nudge` makes the
+//! provisioner try again at once.
+//!
+//! # Do not
+//!
+//! Do not remove the reclaim finalizer by hand. The disk is leaked and goes on costing money.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | an attachment names the volume |
+//! | failing | the provisioner itself reported an error |
+//! | stalled | nothing blocks and no error was reported, but the disk is not deleted |
+//! | orphaned | the driver is gone |
+//! | unknown | attachments or events could not be read |
+//!
+//! # What it reads
+//!
+//! The attachments and the events about the volume. [`crate::diagnose::causes::storage::pv_reclaim`] asks for it in
+//! this phase.
+//!
+//! # Sources
+//!
+//! - `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume
+//! - `kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` deleteVolumeOperation
 
 use crate::{
     diagnose::{

@@ -1,13 +1,63 @@
 //! `kubernetes.io/pv-protection`: a volume that is bound to a claim.
 //!
-//! **Recognises** the finalizer on a PersistentVolume. **Why:** the controller removes it as soon as `status.phase`
-//! is not Bound, and checks nothing else
-//! (`kubernetes/kubernetes:pkg/controller/volume/pvprotection/pv_protection_controller.go`). A volume stays Bound
-//! while the claim of `spec.claimRef` exists with that uid
-//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncVolume). **Wants** the claim,
-//! its pods and the Lease. **Concludes** `in-use` while the claim exists; without it `waiting`, then `stalled`.
-//! **Advises** Retain if the deletion was a mistake, and says what happens to the disk. With policy Delete and no
-//! reclaim finalizer the disk is leaked: the object vanishes before any controller checks its policy.
+//! # Symptom
+//!
+//! A PersistentVolume was deleted while it is `Bound`. It stays `Terminating`, with the finalizer
+//! `kubernetes.io/pv-protection`.
+//!
+//! ```text
+//! $ kubectl get pv
+//! NAME           CAPACITY   RECLAIM POLICY   STATUS        CLAIM       AGE
+//! pvc-6791fdd4   1Gi        Delete           Terminating   db/data-0   5d
+//! ```
+//!
+//! ```text
+//! $ kubectl finalizers explain pv/pvc-6791fdd4 --from examples/stuck-cluster.snapshot
+//! ```
+//!
+//! # Why
+//!
+//! The controller removes the finalizer as soon as `status.phase` is not `Bound`, and checks nothing else. A volume
+//! stays `Bound` while the claim in `spec.claimRef` exists with that uid. So the volume waits for its claim, and the
+//! claim waits for its pods.
+//!
+//! # Before you act
+//!
+//! Nothing is lost yet: pods keep their data while the claim exists. Find out what happens to the disk when the claim
+//! goes. With policy `Delete` and no reclaim finalizer the disk is leaked, because the volume vanishes before a
+//! controller reads its policy.
+//!
+//! # If it was a mistake
+//!
+//! Set the volume to `Retain` now: `kubectl finalizers rescue pv/NAME --only-retain`. The deletion of the volume stays,
+//! but its disk is kept. Without `--only-retain`, `rescue` makes the volume again for the same disk.
+//!
+//! # If it was intended
+//!
+//! Stop the pods, then delete the claim. The volume goes after its claim. If the explanation says that the disk leaks,
+//! note its name and delete it at the provider.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand. The claim becomes `Lost`, and its pods cannot start again.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | in-use | the claim exists and binds the volume |
+//! | waiting | the claim is gone, and the volume controller had little time to act |
+//! | stalled | the claim is gone, and nobody acts |
+//! | unknown | the claim could not be read |
+//!
+//! # What it reads
+//!
+//! The claim, its pods, and the Lease of kube-controller-manager.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/pvprotection/pv_protection_controller.go`
+//! - `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncVolume
 
 use crate::{
     command::Command,

@@ -1,16 +1,58 @@
-//! `external-provisioner.volume.kubernetes.io/finalizer` and `kubernetes.io/pv-controller`: a volume whose disk is
-//! not deleted yet.
+//! `external-provisioner.volume.kubernetes.io/finalizer` and `kubernetes.io/pv-controller`: a volume whose disk is not
+//! deleted yet.
 //!
-//! **Recognises** either finalizer on a PersistentVolume. **Why:** with policy Delete, the provisioner deletes the
-//! disk only in phase Released, while no attachment names the volume. With policy Retain it removes the finalizer at
-//! once, in any phase. It never reclaims a volume that is Failed or Available
-//! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete,
-//! `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume). The in-tree controller
-//! retries a volume that is Failed (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
-//! reclaimVolume). **Wants** the attachments, the events about the volume, and whether the driver is installed.
-//! **Concludes** `failing` with the error of the driver; `waiting` while attached or Bound; `stalled`, for ever, in a
-//! phase that is never reclaimed; `orphaned` without the driver. **Advises** to repair or reinstall the driver, or to
-//! set Retain, which keeps the disk. A step that removes the finalizer says first what it leaks.
+//! # Symptom
+//!
+//! A PersistentVolume in deletion has one of these finalizers. Its status is `Bound`, `Released` or `Failed`.
+//!
+//! ```text
+//! $ kubectl finalizers explain pv/pvc-6791fdd4-2c1e-4f0a-9b77-1d3f5a2f8e10 --from tests/suite/explain/world.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The provisioner must delete the disk first. With policy `Delete`, it does so only in phase `Released`, and while no
+//! attachment names the volume. With policy `Retain` it removes the finalizer at once, in any phase. A CSI provisioner
+//! never reclaims a volume that is `Failed` or `Available`. The in-tree controller tries a volume that is `Failed`
+//! again.
+//!
+//! # Before you act
+//!
+//! The finalizer stands for a disk that costs money and may hold data. Check the reclaim policy and the phase, and
+//! whether the driver is still installed.
+//!
+//! # If it was a mistake
+//!
+//! `kubectl finalizers rescue pv/NAME --only-retain` sets the policy to `Retain`. The object then goes and the disk
+//! stays. Note the name of the disk first.
+//!
+//! # If it was intended
+//!
+//! Repair or reinstall the driver. It then deletes the disk and removes the finalizer.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand. The disk stays at the provider, and nothing in the cluster points to it.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | failing | the driver reports an error |
+//! | waiting | the volume is attached or still `Bound` |
+//! | stalled | the phase is one in which the volume is never reclaimed, or the provisioner does not act |
+//! | orphaned | the driver is not installed any more |
+//! | unknown | attachments or events could not be read |
+//!
+//! # What it reads
+//!
+//! The attachments, the events about the volume, and whether the driver is installed (CSIDriver, CSINodes, workloads).
+//!
+//! # Sources
+//!
+//! - `kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete
+//! - `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume
+//! - `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume
 
 use crate::{
     diagnose::{

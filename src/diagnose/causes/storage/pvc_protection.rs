@@ -1,13 +1,65 @@
 //! `kubernetes.io/pvc-protection`: a claim that pods use.
 //!
-//! **Recognises** the finalizer on a PersistentVolumeClaim. **Why:** the controller keeps it while a pod of the
-//! namespace has a node and names the claim. The phase of the pod does not matter. A generic ephemeral volume counts
-//! for the pod that controls its claim, unless that pod was shut down (`deletionGracePeriodSeconds` 0). Source:
-//! `kubernetes/kubernetes:pkg/controller/volume/pvcprotection/pvc_protection_controller.go`, the same from 1.25 to
-//! 1.36. **Wants** the pods of the namespace, their owners, the volume, and the Lease of kube-controller-manager.
-//! **Concludes** `in-use` with the pods. Without any pod it concludes `stalled` after a minute; without the right to
-//! list pods, `unknown`. **Advises** to stop the pods, finished ones first, and never to remove the finalizer. Says
-//! DATA LOSS where stopping a StatefulSet deletes its other claims.
+//! # Symptom
+//!
+//! `kubectl delete pvc` does not return. The claim stays `Terminating`, and its finalizer is
+//! `kubernetes.io/pvc-protection`. `kubectl describe pvc` shows the pods in `Used By`.
+//!
+//! ```text
+//! $ kubectl get pvc -n db
+//! NAME     STATUS        VOLUME         CAPACITY   ACCESS MODES   STORAGECLASS   AGE
+//! data-0   Terminating   pvc-6791fdd4   1Gi        RWO            disks          5d
+//! ```
+//!
+//! ```text
+//! $ kubectl finalizers explain pvc/data-0 -n db --from examples/stuck-cluster.snapshot
+//! ```
+//!
+//! # Why
+//!
+//! A pod of the namespace has a node and names the claim. The phase of the pod does not matter: a `Completed` pod
+//! counts, too. A generic ephemeral volume counts for the pod that controls its claim, unless that pod was shut down
+//! (`deletionGracePeriodSeconds` 0). When no such pod is left, kube-controller-manager removes the finalizer, and the
+//! claim goes.
+//!
+//! # Before you act
+//!
+//! This is no fault. See which pods use the claim, who owns them, and what the reclaim policy of the volume does to the
+//! disk. With policy `Delete` the disk is destroyed when the claim goes.
+//!
+//! # If it was a mistake
+//!
+//! The deletion of a claim cannot be withdrawn with kubectl. Keep the disk while the pods still run: `kubectl
+//! finalizers rescue pvc/NAME --only-retain` sets the volume to `Retain`. Without `--only-retain`, `rescue` makes the
+//! claim again for the same disk.
+//!
+//! # If it was intended
+//!
+//! Stop the pods, finished ones first. Scale their owner to zero, because an owner replaces a pod that is only deleted.
+//! If a StatefulSet deletes its claims when it is scaled down, the explanation says DATA LOSS.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand. The volume is released while a pod still writes to it, and its disk is
+//! destroyed.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | in-use | a pod with a node names the claim |
+//! | waiting | no pod uses the claim, and the controller had less than a minute to act |
+//! | stalled | no pod uses the claim, and the controller has not acted for a minute |
+//! | unknown | pods could not be listed |
+//!
+//! # What it reads
+//!
+//! The pods of the namespace and their owners, the volume, and the Lease of kube-controller-manager.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/pvcprotection/pvc_protection_controller.go`, the same from 1.25 to
+//!   1.36
 
 use serde_json::Value;
 

@@ -1,16 +1,54 @@
 //! Claims and snapshots that are the source of a snapshot, a clone or a restored claim.
 //!
-//! **Recognises** `snapshot.storage.kubernetes.io/pvc-as-source-protection` and
-//! `provisioner.storage.kubernetes.io/cloning-protection` on claims, and
-//! `provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection` on snapshots. **Why:** the
-//! snapshot-controller keeps the first while a snapshot of the claim is not `readyToUse`. It checks only when one of
-//! the *snapshots* of the claim changes
-//! (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go` isPVCBeingUsed). The
-//! provisioner keeps the others while a claim with that `dataSource` is Pending
-//! (`kubernetes-csi/external-provisioner:pkg/controller/clone_controller.go`). **Wants** the snapshots or claims of
-//! the namespace. **Concludes** `waiting` with their names; `stalled` when there is none, which means that a
-//! snapshot, clone or restore was interrupted. **Advises** to let it finish or to give it up; then to remove only
-//! this finalizer. For a claim this can lose data.
+//! # Symptom
+//!
+//! A claim in deletion has `snapshot.storage.kubernetes.io/pvc-as-source-protection` or
+//! `provisioner.storage.kubernetes.io/cloning-protection`. A snapshot in deletion has
+//! `provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection`.
+//!
+//! ```text
+//! $ kubectl finalizers explain pvc/orders -n shop --from tests/causes/storage.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The snapshot-controller keeps the first while a snapshot of the claim is not `readyToUse`. It checks this only when
+//! a *snapshot* of the claim changes. The provisioner keeps the others while a claim with that `dataSource` is
+//! `Pending`.
+//!
+//! # Before you act
+//!
+//! Find the snapshot, clone or restore that uses the object as its source, and see whether it still makes progress.
+//!
+//! # If it was a mistake
+//!
+//! Keep the disk with `kubectl finalizers rescue pvc/NAME --only-retain`, then let the snapshot finish.
+//!
+//! # If it was intended
+//!
+//! Let it finish, or give it up: delete the snapshot or the claim that is being made. If none is left, an interrupted
+//! operation left the finalizer, and only this one finalizer may be removed.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer while the copy runs. The copy fails, or is incomplete.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | a snapshot, clone or restore of it is not finished |
+//! | stalled | there is none, so an interrupted operation left the finalizer |
+//! | unknown | snapshots or claims could not be listed |
+//!
+//! # What it reads
+//!
+//! The snapshots and the claims of the namespace.
+//!
+//! # Sources
+//!
+//! - `kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go` isPVCBeingUsed
+//! - `kubernetes-csi/external-provisioner:pkg/controller/clone_controller.go`
 
 use crate::{
     command::Command,

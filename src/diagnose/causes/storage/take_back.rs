@@ -1,11 +1,52 @@
 //! Steps that take a deletion back, for what is worth it.
 //!
-//! **Recognises** a Bound volume in deletion whose claim stays, and a claim in deletion with a volume. Recognises an object
-//! that may own claims with a disk at stake. **Why:** a volume and a claim can be made again for the same disk. Any other
-//! object would be a new one with another uid, so its deletion has to go from etcd
-//! (`kubernetes/apiserver:pkg/registry/rest/update.go` BeforeUpdate). **Wants** the volume of a claim, and the claim of a
-//! volume. Wants the namespace, too: one that is being deleted accepts no new object. **Concludes** nothing about a
-//! finalizer. **Advises** `rescue`, or to look with it for a way to etcd.
+//! # Symptom
+//!
+//! Something was deleted by mistake and is still there, `Terminating`. People search for "undelete", "cancel deletion"
+//! and "remove deletionTimestamp".
+//!
+//! ```text
+//! $ kubectl finalizers explain rabbitmqclusters.rabbitmq.com/queue -n shop --from tests/causes/products.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The API server lets nobody remove `metadata.deletionTimestamp`. A volume and a claim can be made again for the same
+//! disk, because the disk keeps the data. Any other object would be a new one with another uid. Its deletion can only
+//! be withdrawn in etcd.
+//!
+//! # Before you act
+//!
+//! Do not let the deletion end in the meantime: what holds the object also keeps it. A namespace that is being deleted
+//! accepts no new object.
+//!
+//! # If it was a mistake
+//!
+//! For volumes and claims: `kubectl finalizers rescue TYPE/NAME` saves the object, sets `Retain`, lets the old object
+//! go and makes it again. For other objects: `kubectl finalizers rescue TYPE/NAME --print-etcd-commands` shows what an
+//! administrator of etcd can do.
+//!
+//! # If it was intended
+//!
+//! Nothing to take back. Follow the steps of the finalizer's own page.
+//!
+//! # Do not
+//!
+//! Do not edit the object in etcd with other tools. A wrong byte makes the whole type unreadable.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | (none) | this page has no verdict of its own; it adds steps to that of the finalizer |
+//!
+//! # What it reads
+//!
+//! The volume of a claim, the claim of a volume, and the namespace.
+//!
+//! # Sources
+//!
+//! - `kubernetes/apiserver:pkg/registry/rest/update.go` BeforeUpdate
 
 use crate::{
     command::Command,

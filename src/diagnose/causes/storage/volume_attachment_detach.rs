@@ -1,10 +1,58 @@
 //! `external-attacher/DRIVER` on an attachment: a disk that is being detached from a node.
 //!
-//! **Recognises** the finalizer on a VolumeAttachment. **Why:** the attacher removes it after the driver has detached
-//! the disk, and needs the volume object for that (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go`
-//! csiDetach). **Wants** the volume, the Pods that use its claim on that node, the node, and whether the driver is
-//! installed. **Concludes** `failing` with the literal `detachError`; `stalled`, for ever, where the volume object is gone.
-//! **Advises** to let the driver detach the disk, and never to remove the finalizer while the node may still write.
+//! # Symptom
+//!
+//! A VolumeAttachment stays in deletion. New pods hang in `ContainerCreating` with `Multi-Attach error for volume` or
+//! `FailedAttachVolume`.
+//!
+//! ```text
+//! $ kubectl get volumeattachments
+//! NAME       ATTACHER          PV            NODE     ATTACHED   AGE
+//! csi-9a1b   ebs.csi.aws.com   pvc-removed   node-1   true       52m
+//! ```
+//!
+//! ```text
+//! $ kubectl finalizers explain volumeattachment/csi-9a1b --from tests/causes/storage.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The attacher removes the finalizer after the driver has detached the disk. It needs the volume object for that. If
+//! somebody removed the volume by hand, nothing is ever detached.
+//!
+//! # Before you act
+//!
+//! Find out whether the node still runs and writes to the disk. Only the provider can say this for certain.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is lost. A detached disk can be attached again.
+//!
+//! # If it was intended
+//!
+//! Let the driver detach the disk: repair what it complains of. If the volume object is gone, create it again from a
+//! copy, with policy `Retain` and the same `spec.csi`.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer while the node may still run. The same disk on two nodes destroys its file system.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | failing | the attachment has a `detachError`, which is quoted |
+//! | waiting | the driver had little time to detach |
+//! | stalled | the volume object is gone, or nobody acts |
+//! | orphaned | the driver is gone |
+//!
+//! # What it reads
+//!
+//! The volume, the pods that use its claim on that node, the node, and whether the driver is installed.
+//!
+//! # Sources
+//!
+//! - `kubernetes-csi/external-attacher:pkg/controller/csi_handler.go` csiDetach
 
 use crate::{
     diagnose::{

@@ -1,14 +1,53 @@
 //! An attachment that no controller has deleted yet, and why.
 //!
-//! **Recognises** a VolumeAttachment that is not being deleted, alone or as a blocker of its volume. **Why:** the
-//! attach/detach controller deletes it when no pod on the node uses the disk and the kubelet has unmounted it. If the
-//! node is gone or not Ready, it stops waiting for the kubelet six minutes after the last pod. With
-//! `--disable-force-detach-on-timeout` it waits on. If the node has the taint `node.kubernetes.io/out-of-service`, it
-//! deletes the attachment at once
-//! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go` reconcile). **Wants** the
-//! volume, the pods of the claim's namespace, the node, and the Lease of kube-controller-manager. **Concludes**
-//! `in-use` while a pod uses the disk there. **Advises** to wait for the six minutes, or to confirm that the machine
-//! is off. If the node is gone, advises to delete the attachment.
+//! # Symptom
+//!
+//! A VolumeAttachment is not being deleted, alone or as what its volume waits for. Pods elsewhere wait with
+//! `Multi-Attach error for volume`.
+//!
+//! ```text
+//! $ kubectl finalizers explain volumeattachment/csi-7f3c --from tests/causes/storage.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The attach/detach controller deletes an attachment when no pod on the node uses the disk and the kubelet has
+//! unmounted it. If the node is gone or not ready, it waits for the kubelet no longer than six minutes after the last
+//! pod. With `--disable-force-detach-on-timeout` it waits on. With the taint `node.kubernetes.io/out-of-service` it
+//! deletes the attachment at once.
+//!
+//! # Before you act
+//!
+//! See whether a pod on that node still uses the claim, and whether the node is ready.
+//!
+//! # If it was a mistake
+//!
+//! Nothing is being deleted, so nothing has to be taken back.
+//!
+//! # If it was intended
+//!
+//! Stop the pod, or wait for the six minutes. If the machine is certainly off, say so with the taint
+//! `node.kubernetes.io/out-of-service`. If the Node object is gone, delete the attachment.
+//!
+//! # Do not
+//!
+//! Do not delete the attachment while the node may still run. Two nodes would write to one disk.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | in-use | a pod on that node uses the disk |
+//! | waiting | the node is silent or gone, and the six minutes are not over |
+//! | stalled | nothing uses the disk, and the attachment is not deleted |
+//!
+//! # What it reads
+//!
+//! The volume, the pods of the claim's namespace, the node, and the Lease of kube-controller-manager.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go` reconcile
 
 use serde_json::Value;
 

@@ -1,11 +1,52 @@
 //! `kubernetes.io/vac-protection`: a volume attributes class that claims or volumes name.
 //!
-//! **Recognises** the finalizer on a VolumeAttributesClass (1.34 and later without a feature gate). **Why:** the
-//! controller keeps it while a volume or a claim uses the class. A volume uses the class of its `spec`. A claim also
-//! uses its current class and the target of a change
-//! (`kubernetes/kubernetes:pkg/controller/volume/vacprotection/vac_protection_controller.go`
-//! getPVCReferencedVACNames, getPVReferencedVACNames). **Wants** all claims and volumes. **Concludes** `in-use` with
-//! them; without any `stalled`. **Advises** to give the claims another class; their data stays.
+//! # Symptom
+//!
+//! A VolumeAttributesClass (1.34 and later without a feature gate) stays in deletion, with the finalizer
+//! `kubernetes.io/vac-protection`.
+//!
+//! ```text
+//! $ kubectl finalizers explain volumeattributesclasses/gold --from tests/causes/storage.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The controller keeps it while a volume or a claim uses the class. A volume uses the class of its `spec`. A claim
+//! also uses its current class and the target of a change.
+//!
+//! # Before you act
+//!
+//! This is no fault. List the claims that name the class. Their data does not depend on it.
+//!
+//! # If it was a mistake
+//!
+//! The deletion cannot be withdrawn. Save the class. Make it again with the same name after it is gone.
+//!
+//! # If it was intended
+//!
+//! Give the claims another class: `kubectl patch pvc NAME -p '{"spec":{"volumeAttributesClassName":"OTHER"}}'`. The
+//! driver then changes the volumes, and their data stays.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand. Claims that name a missing class can be neither provisioned nor changed.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | in-use | a claim or volume names the class |
+//! | stalled | nothing names it, and the controller has not acted |
+//! | unknown | claims or volumes could not be listed |
+//!
+//! # What it reads
+//!
+//! All claims and all volumes.
+//!
+//! # Sources
+//!
+//! - `kubernetes/kubernetes:pkg/controller/volume/vacprotection/vac_protection_controller.go` getPVCReferencedVACNames,
+//!   getPVReferencedVACNames
 
 use crate::{
     command::Command,

@@ -1,13 +1,54 @@
-//! Finalizers of a volume snapshot.
+//! `volumesnapshot-bound-protection` and `volumesnapshot-as-source-protection`: a volume snapshot whose content is not
+//! gone.
 //!
-//! **Recognises** `volumesnapshot-as-source-protection` and `volumesnapshot-bound-protection` on a VolumeSnapshot.
-//! **Why:** the snapshot-controller first waits for restores. Then it deletes the content if the policy is Delete,
-//! and keeps the snapshot until the content is gone. With Retain, or if no content points back to the snapshot, it
-//! removes the finalizer at once (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`
-//! checkandRemoveSnapshotFinalizersAndCheckandDeleteContent). **Wants** the content
-//! ([`crate::diagnose::causes::storage::volume_snapshot_content`]), the claims of the namespace and the group; if
-//! nothing blocks, the snapshot-controller itself. **Concludes** `waiting` with the blockers and their steps;
-//! `stalled` if the controller was switched off, may not change the snapshot, or does not renew its Lease.
+//! # Symptom
+//!
+//! `kubectl delete volumesnapshot` does not return. The VolumeSnapshot has the finalizer
+//! `snapshot.storage.kubernetes.io/volumesnapshot-bound-protection` or
+//! `snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection`.
+//!
+//! ```text
+//! $ kubectl finalizers explain volumesnapshots/nightly -n shop --from tests/causes/storage.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The snapshot-controller first waits for restores from it. Then it deletes the content if the policy is `Delete`, and
+//! keeps the snapshot until the content is gone. With `Retain`, or if no content points back to the snapshot, it
+//! removes the finalizer at once.
+//!
+//! # Before you act
+//!
+//! Look at the VolumeSnapshotContent: its `deletionPolicy` decides whether the snapshot at the provider is destroyed.
+//!
+//! # If it was a mistake
+//!
+//! Set `deletionPolicy: Retain` on the content before its driver succeeds. The snapshot at the provider is then kept.
+//!
+//! # If it was intended
+//!
+//! Resolve what holds the content: see [`crate::diagnose::causes::storage::volume_snapshot_content`].
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand. The content and the snapshot at the provider stay, and nothing points to them.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | waiting | the content, a restore or a group is not finished |
+//! | stalled | nothing blocks, and the controller is switched off, lacks a right, or does not renew its Lease |
+//! | unknown | the content or the claims could not be read |
+//!
+//! # What it reads
+//!
+//! The content, the claims of the namespace, and the group. If nothing blocks, the snapshot-controller itself.
+//!
+//! # Sources
+//!
+//! - `kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`
+//!   checkandRemoveSnapshotFinalizersAndCheckandDeleteContent
 
 use crate::{
     diagnose::{

@@ -1,13 +1,53 @@
 //! `volumesnapshotcontent-bound-protection`: the object that represents a snapshot at the provider.
 //!
-//! **Recognises** the finalizer on a VolumeSnapshotContent. **Why:** the csi-snapshotter of the driver deletes the
-//! snapshot at the provider, and only if the content has the annotation `volumesnapshot-being-deleted`. The
-//! snapshot-controller sets it when the VolumeSnapshot is deleted
-//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete). **Wants** the
-//! snapshot, the events, and whether the driver is installed. **Concludes** `in-use` while its snapshot is not being
-//! deleted; `failing` with the error of the driver; `stalled`, for ever, for a content that was deleted without its
-//! snapshot; `orphaned` without the driver. **Advises** to repair the driver, or to set Retain where the snapshot may
-//! be the only copy.
+//! # Symptom
+//!
+//! A VolumeSnapshotContent stays in deletion, with the finalizer
+//! `snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection`. Its `status.error` may say `Failed to check
+//! and update snapshot content`.
+//!
+//! ```text
+//! $ kubectl finalizers explain volumesnapshotcontents/snapcontent-old --from tests/causes/storage.yaml
+//! ```
+//!
+//! # Why
+//!
+//! The csi-snapshotter of the driver deletes the snapshot at the provider, but only if the content has the annotation
+//! `snapshot.storage.kubernetes.io/volumesnapshot-being-deleted`. The snapshot-controller sets it when the
+//! VolumeSnapshot is deleted. A content that was deleted without its VolumeSnapshot waits for ever.
+//!
+//! # Before you act
+//!
+//! The snapshot may be the only copy of the data. Check `deletionPolicy` before you repair anything.
+//!
+//! # If it was a mistake
+//!
+//! Set `deletionPolicy: Retain` on the content. The snapshot at the provider is then kept when the object goes.
+//!
+//! # If it was intended
+//!
+//! Delete the VolumeSnapshot, not its content. If the driver reports an error, repair the driver.
+//!
+//! # Do not
+//!
+//! Do not remove the finalizer by hand. The snapshot stays at the provider, and nothing points to it.
+//!
+//! # Verdicts
+//!
+//! | verdict | when |
+//! |---|---|
+//! | in-use | its VolumeSnapshot is not being deleted |
+//! | failing | the driver reports an error |
+//! | stalled | it was deleted without its VolumeSnapshot, or nobody acts |
+//! | orphaned | the driver is gone |
+//!
+//! # What it reads
+//!
+//! The VolumeSnapshot, the events, and whether the driver is installed.
+//!
+//! # Sources
+//!
+//! - `kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete
 
 use serde_json::Value;
 
