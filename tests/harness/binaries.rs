@@ -89,11 +89,16 @@ pub fn manifests(module: &str) -> PathBuf {
     go::build(module).join("config")
 }
 
-/// Whether this machine has a program that a test can do without. A test that is left out says so.
+/// Whether this machine has a program that a test can do without. A test that is left out says so, and fails where none may be
+/// left out (`.ci/run`).
 pub fn installed(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&path).any(|folder| folder.join(name).is_file());
     if !found {
+        assert!(
+            env::var_os("FINALIZERS_NOTHING_LEFT_OUT").is_none(),
+            "{name} is not installed, and FINALIZERS_NOTHING_LEFT_OUT is set"
+        );
         eprintln!("left out: {name} is not installed");
     }
     found

@@ -84,7 +84,8 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     let holder = holder::described(object, finalizer, &entry, view);
     let who = filled(&entry.removed_by);
     let mut finding = holder_report::finding(object, finalizer, (Some(&entry), &who), &holder, view);
-    finding.tell_of(Page::of(module_path!()));
+    // The report may tell of a cause of its own already.
+    finding.wait.page.get_or_insert(Page::of(module_path!()));
     if entry.thin {
         finding.evidence.push(Evidence {
             source: format!("catalogue entry {}", entry.name),

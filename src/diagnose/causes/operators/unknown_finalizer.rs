@@ -71,7 +71,8 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
         &holder,
         view,
     );
-    finding.tell_of(Page::of(module_path!()));
+    // The report may tell of a cause of its own already.
+    finding.wait.page.get_or_insert(Page::of(module_path!()));
     say_author(object, finalizer, &mut finding, view);
     finding.steps.push(find_others_step(finalizer));
     finding.steps.extend(holder_report::removal_step(
