@@ -30,7 +30,7 @@ use self::{
 };
 use super::{
     complaint::complaints,
-    model::{Finding, Known, Verdict},
+    model::{Finding, Known, StepKind, Verdict},
     view::View,
 };
 use crate::{
@@ -51,7 +51,9 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         let can_be_repaired = finding.wait.verdict == Verdict::Failing && finding.wait.unable.is_none();
         // What `remove` refuses is not advised.
         if can_be_repaired || !finding.wait.vetoes.is_empty() {
-            finding.steps.retain(|step| !advice::is_removal(step));
+            finding
+                .steps
+                .retain(|step| step.kind() != StepKind::RemoveFinalizer);
         }
     }
     keep_disk::add_keep_disk_step(object, &mut findings, view);

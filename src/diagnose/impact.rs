@@ -29,8 +29,7 @@ mod workload;
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice,
-        model::{Effect, Evidence, Fate, Finding, Safety, Step, Verdict},
+        model::{Effect, Evidence, Fate, Finding, Safety, Step, Verdict, When},
         view::{Missing, View},
     },
     object::ObjectRef,
@@ -47,9 +46,6 @@ pub(crate) struct Impact {
     /// The evidence.
     pub(crate) evidence: Vec<Evidence>,
 }
-
-/// The moment of steps that keep the data of the object.
-const KEEP: &str = "keep the data?";
 
 type Rule = fn(&Object, &mut Impact, &View<'_>);
 
@@ -124,7 +120,7 @@ impl Impact {
     /// Adds the next step for a user who intends the deletion.
     fn add_step(&mut self, safety: Safety, text: impl Into<String>, command: Command) {
         self.steps.push(Step {
-            when: advice::INTENDED,
+            when: When::Intended,
             text: text.into(),
             command: Some(command),
             safety,

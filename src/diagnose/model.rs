@@ -1,17 +1,20 @@
 //! The parts of a diagnosis: the terms of the product, as types.
 
+mod outlook;
 mod page;
 mod said;
+mod step;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 pub use self::{
+    outlook::{Moment, Outlook},
     page::Page,
     said::{Actor, Liveness, Said},
+    step::{Step, StepKind, When},
 };
 use crate::{
-    command::Command,
     diagnose::removal::{Unable, Veto},
     knowledge::{Consequence, Label},
     object::{Deletion, Finalizer, ObjectRef},
@@ -312,20 +315,6 @@ impl Blocker {
     }
 }
 
-/// The condition of an outlook that says how to see that the work is done.
-pub const DONE_WHEN: &str = "done when";
-/// The conditions of an outlook that says what happens without any action.
-pub const MEANWHILE: [&str; 2] = ["if nothing is done", "meanwhile"];
-
-/// What happens, and under which condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outlook {
-    /// The condition: `if nothing is done`, `when the claim goes` …
-    pub when: String,
-    /// What then happens.
-    pub then: String,
-}
-
 /// The effect of a deletion on something else. For an object that is not being deleted yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
@@ -410,21 +399,6 @@ impl From<Label> for Safety {
             Label::Destructive => Self::Destructive,
         }
     }
-}
-
-/// One proposed action. The program prints it, and a user carries it out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The situation for which it is right: `deleted by mistake?`, `deletion intended?`.
-    pub when: &'static str,
-    /// What to do and why.
-    pub text: String,
-    /// The command.
-    pub command: Option<Command>,
-    /// What the step can cost.
-    pub safety: Safety,
-    /// What it lets go outside of the cluster.
-    pub lets_go: Vec<Release>,
 }
 
 /// One thing outside of the cluster that a step lets go, and what becomes of it.

@@ -18,7 +18,7 @@ pub(super) use self::{
     layout::sentence,
     steps::blocks,
 };
-use super::{Style, name::is_plain};
+use super::{Style, name::is_plain, when};
 use crate::report::{
     ObjectName,
     explain::{CauseReport, EffectReport, ExplainReport},
@@ -217,7 +217,7 @@ pub(super) fn warnings(report: &ExplainReport, wide: bool) -> Vec<String> {
         .map(|what| format!("Do not {}", uncapitalized_sentence(what)))
         .collect();
     let ends = report.outlook.iter().filter(|outlook| wide && outlook.is_end());
-    all.extend(ends.map(|outlook| sentence(&format!("{} {}", outlook.when, outlook.then))));
+    all.extend(ends.map(|outlook| sentence(&format!("{} {}", when::condition(outlook.when), outlook.then))));
     all
 }
 

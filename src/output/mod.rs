@@ -24,6 +24,7 @@ pub mod style;
 pub mod table;
 pub mod version;
 pub mod watch;
+pub mod when;
 pub mod yaml;
 
 pub use style::Style;

@@ -8,7 +8,7 @@ use crate::{
     command::{RunFlags, Shown},
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
-        model::{DONE_WHEN, Effect, Evidence, Fate, Liveness, MEANWHILE, Page, Release, Strength},
+        model::{Effect, Evidence, Fate, Liveness, Moment, Page, Release, Strength, When},
     },
     object::{Finalizer, ObjectRef},
 };
@@ -142,7 +142,7 @@ pub struct BlockerReport {
 #[serde(rename_all = "camelCase")]
 pub struct OutlookReport {
     /// The condition.
-    pub when: String,
+    pub when: Moment,
     /// The event.
     pub then: String,
 }
@@ -162,12 +162,12 @@ pub struct EffectReport {
 impl OutlookReport {
     /// Whether it says how to see that the work is done.
     pub fn is_end(&self) -> bool {
-        self.when == DONE_WHEN
+        self.when == Moment::Done
     }
 
     /// Whether it says what happens without any action, which the verdict tells in short.
     pub fn is_meanwhile(&self) -> bool {
-        MEANWHILE.contains(&&*self.when)
+        self.when.is_meanwhile()
     }
 }
 
@@ -179,7 +179,7 @@ pub struct StepReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finalizer: Option<String>,
     /// The situation in which this step is right.
-    pub when: String,
+    pub when: When,
     /// What to do, and why.
     pub text: String,
     /// The command.
@@ -255,7 +255,7 @@ impl ExplainReport {
                 .outlook
                 .iter()
                 .map(|outlook| OutlookReport {
-                    when: outlook.when.clone(),
+                    when: outlook.when,
                     then: outlook.then.clone(),
                 })
                 .collect(),
@@ -344,7 +344,7 @@ impl StepReport {
         let command = step.command.clone().map(|command| command.in_run(run));
         StepReport {
             finalizer: None,
-            when: step.when.to_owned(),
+            when: step.when,
             text: step.text.clone(),
             command: command.as_ref().into(),
             safety: step.safety,

@@ -4,18 +4,11 @@ use crate::{
     command::Command,
     diagnose::{
         causes::storage::release,
-        model::{Safety, Step},
+        model::{Safety, Step, When},
     },
     object::Finalizer,
     snapshot::facts::Object,
 };
-
-/// Applies if the deletion was a mistake.
-pub(crate) const MISTAKE: &str = "deleted by mistake?";
-/// Applies if the deletion was intended.
-pub(crate) const INTENDED: &str = "deletion intended?";
-/// Applies if the controller was triggered and did nothing.
-pub(crate) const STILL_THERE: &str = "still there?";
 
 /// The annotation that triggers a level-triggered controller. Nothing reads its value; only the change counts.
 pub const NUDGED: &str = "kubectl-finalizers/nudged";
@@ -29,7 +22,7 @@ pub(crate) fn nudge(object: &Object) -> Step {
 /// The same step with another text.
 pub(crate) fn nudge_saying(object: &Object, text: String) -> Step {
     let step = Step {
-        when: "what to do",
+        when: When::Now,
         text,
         command: Some(Command::nudge(
             &object.resource.name(),
@@ -45,7 +38,7 @@ pub(crate) fn nudge_saying(object: &Object, text: String) -> Step {
 /// The step that explains another object first. `text` says why.
 pub(crate) fn explain_step(object: &Object, text: String) -> Step {
     Step {
-        when: "what to do",
+        when: When::Now,
         text,
         command: Some(Command::explain(
             &object.resource.name(),
@@ -58,7 +51,7 @@ pub(crate) fn explain_step(object: &Object, text: String) -> Step {
 }
 
 /// The step that writes an object into a file, before another step changes or deletes it.
-pub(crate) fn save_step(when: &'static str, type_name: &str, name: &str, namespace: &str) -> Step {
+pub(crate) fn save_step(when: When, type_name: &str, name: &str, namespace: &str) -> Step {
     Step {
         when,
         text: format!("save {name} first; the next step cannot be undone without it"),
@@ -70,7 +63,7 @@ pub(crate) fn save_step(when: &'static str, type_name: &str, name: &str, namespa
 
 /// The step that sets policy Retain on these volumes, or on the volumes of these claims. All of them have one type and
 /// one namespace. Nothing can be lost by it: it only keeps the disk.
-pub(crate) fn keep_disks(when: &'static str, text: String, objects: &[&Object]) -> Step {
+pub(crate) fn keep_disks(when: When, text: String, objects: &[&Object]) -> Step {
     let names = objects.iter().map(|object| {
         let ty = if object.is("", "persistentvolumeclaims") {
             "pvc"
@@ -89,16 +82,6 @@ pub(crate) fn keep_disks(when: &'static str, text: String, objects: &[&Object]) 
     }
 }
 
-/// Whether a step keeps the disks of volumes or claims.
-pub(crate) fn is_keep_disks(step: &Step) -> bool {
-    step.command.as_ref().is_some_and(Command::is_keep_disks)
-}
-
-/// Whether a step only triggers a controller.
-pub(crate) fn is_nudge(step: &Step) -> bool {
-    step.command.as_ref().is_some_and(Command::is_nudge)
-}
-
 /// The command that removes one finalizer. It diagnoses the object again and makes a dry run, and whoever reads the
 /// plan must accept the cost.
 pub(crate) fn removal_command(object: &Object, finalizer: &Finalizer) -> Command {
@@ -110,19 +93,9 @@ pub(crate) fn removal_command(object: &Object, finalizer: &Finalizer) -> Command
     )
 }
 
-/// Whether a step removes a finalizer by hand.
-pub(crate) fn is_removal(step: &Step) -> bool {
-    step.command.as_ref().is_some_and(Command::is_remove)
-}
-
 /// The step that removes one finalizer, only if it is still where it was seen. `cost` starts with what the removal
 /// costs.
-pub(crate) fn remove_finalizer(
-    object: &Object,
-    finalizer: &Finalizer,
-    when: &'static str,
-    cost: &str,
-) -> Step {
+pub(crate) fn remove_finalizer(object: &Object, finalizer: &Finalizer, when: When, cost: &str) -> Step {
     Step {
         when,
         text: cost.to_owned(),

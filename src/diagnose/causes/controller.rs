@@ -9,15 +9,15 @@ use crate::{
         },
         holder,
         holder::{Holder, Life, Sign, Tells},
-        model::{Blocker, CauseState, Finding, Liveness, Outlook, Safety, Said, Step, Verdict},
+        model::{
+            Blocker, CauseState, Finding, Liveness, Moment, Outlook, Safety, Said, Step, StepKind, Verdict,
+            When,
+        },
         view::View,
     },
     object::{Finalizer, ObjectRef},
     snapshot::facts::Object,
 };
-
-/// When the steps for a driver that is gone apply.
-const DRIVER_IS_GONE: &str = "the driver is gone";
 
 /// The controller that removes a finalizer, and what its Lease shows.
 pub(crate) struct Controller {
@@ -131,11 +131,11 @@ impl Controller {
             format!("last renewed {ago} ago: {who} does not run, hangs, or cannot reach the API server"),
         );
         finding.wait.on.push(blocker.in_state(CauseState::Down));
-        finding.steps.retain(|step| !advice::is_nudge(step));
+        finding.steps.retain(|step| step.kind() != StepKind::Nudge);
         finding.steps.insert(
             0,
             Step {
-                when: "what to do",
+                when: When::Now,
                 text: format!(
                     "see whether {who} runs, and bring it back: it then finishes by itself. Its Lease says who held it last"
                 ),
@@ -169,11 +169,11 @@ impl Controller {
         finding.wait.verdict = Verdict::Orphaned;
         finding.say(format!("driver {driver} is not installed any more"));
         finding.outlook.push(Outlook {
-            when: "if nothing is done".into(),
+            when: Moment::NothingDone,
             then: format!("it stays like this until driver {driver} is installed again"),
         });
         let install = Step {
-            when: DRIVER_IS_GONE,
+            when: When::DriverGone,
             text: format!(
                 "install driver {driver} again, with the credentials it had: it then finishes by itself"
             ),
@@ -184,9 +184,12 @@ impl Controller {
         let released = release::by_end_of(object);
         finding.steps.push(release::letting_go(install, released));
         if let Some(finalizer) = finalizer {
-            finding
-                .steps
-                .push(advice::remove_finalizer(object, &finalizer, DRIVER_IS_GONE, cost));
+            finding.steps.push(advice::remove_finalizer(
+                object,
+                &finalizer,
+                When::DriverGone,
+                cost,
+            ));
         }
     }
 
@@ -205,7 +208,7 @@ impl Controller {
         finding.say(why);
         let possible = found.with(Tells::Possible);
         finding.evidence.extend(possible.map(Sign::evidence));
-        finding.steps.retain(|step| !advice::is_nudge(step));
+        finding.steps.retain(|step| step.kind() != StepKind::Nudge);
     }
 
     /// The name of the driver, empty if the controller belongs to none.

@@ -14,6 +14,7 @@ use crate::{
     diagnose::{
         Diagnosis, Safety, Verdict, holder,
         holder::{Liveness, Tells},
+        model::StepKind,
         testing::{
             told::command_line,
             world::{World, object},
@@ -126,7 +127,7 @@ fn advises_removal(diagnosis: &Diagnosis) -> bool {
     diagnosis
         .steps
         .iter()
-        .any(crate::diagnose::causes::advice::is_removal)
+        .any(|step| step.kind() == StepKind::RemoveFinalizer)
 }
 
 /// An object with a finalizer that the catalogue does not describe.

@@ -7,9 +7,8 @@
 use crate::{
     diagnose::{
         causes::{advice, storage::reclaim_policy},
-        impact,
         impact::{Impact, references, storage_quantity},
-        model::{Evidence, Fate, Strength},
+        model::{Evidence, Fate, Strength, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -53,7 +52,7 @@ pub(crate) fn add_disks<'a>(
     );
     if !destroyed.is_empty() {
         let text = "Keep the disks: set the volumes to Retain first. Nobody then deletes the disks when the claims go.";
-        let step = advice::keep_disks(impact::KEEP, text.into(), &destroyed);
+        let step = advice::keep_disks(When::KeepData, text.into(), &destroyed);
         impact.steps.insert(0, step);
     }
 }

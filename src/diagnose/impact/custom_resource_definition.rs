@@ -52,10 +52,9 @@ use std::collections::BTreeSet;
 use crate::{
     command::Command,
     diagnose::{
-        impact,
         impact::{Impact, finalizer_holders, references},
         limits,
-        model::{Fate, Safety, Step},
+        model::{Fate, Safety, Step, When},
         view::View,
     },
     snapshot::facts::{Object, Resource},
@@ -87,7 +86,7 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
     );
     finalizer_holders::add_finalizer_holders(objects, None, impact, view);
     impact.steps.push(Step {
-        when: impact::KEEP,
+        when: When::KeepData,
         text: "save all objects of this type; a new definition of the same name does not bring them back"
             .into(),
         command: Some(Command::save_all(name)),

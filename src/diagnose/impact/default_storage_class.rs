@@ -48,13 +48,12 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice,
         impact::{
             Impact, ephemeral_volumes, references,
             storage_class_references::{add_ephemeral_volumes, template_classes},
         },
         limits,
-        model::{Fate, Safety, Step},
+        model::{Fate, Safety, Step, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -137,7 +136,7 @@ pub(crate) fn add_loss_of_default(
         }
     };
     impact.steps.push(Step {
-        when: advice::INTENDED,
+        when: When::Intended,
         text,
         command,
         safety: Safety::Reversible,

@@ -55,10 +55,9 @@ use crate::{
             pods::stop_consumers,
             storage::{pv_protection, pvc_protection, reclaim_policy},
         },
-        impact,
         impact::Impact,
         kinds::PersistentVolume,
-        model::{Evidence, Fate, Safety, Strength},
+        model::{Evidence, Fate, Safety, Strength, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -98,7 +97,7 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
     });
     if deletes {
         impact.steps.push(advice::keep_disks(
-            impact::KEEP,
+            When::KeepData,
             "Keep the disk: set the volume to Retain first. Nobody then deletes the disk.".into(),
             &[volume],
         ));

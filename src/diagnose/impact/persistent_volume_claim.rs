@@ -54,10 +54,9 @@ use crate::{
             pods::stop_consumers,
             storage::{pv_protection, pvc_protection, reclaim_policy},
         },
-        impact,
         impact::{Impact, references},
         kinds::{PersistentVolumeClaim, VolumeSnapshot},
-        model::Fate,
+        model::{Fate, When},
         view::View,
     },
     snapshot::facts::{Object, Resource},
@@ -90,7 +89,7 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
     impact.add_effect(fate, reclaim_policy::fate(volume), [volume.reference()]);
     if fate == Fate::Destroyed {
         impact.steps.push(advice::keep_disks(
-            impact::KEEP,
+            When::KeepData,
             "Keep the disk: set its volume to Retain first. Nobody then deletes the disk.".into(),
             &[object],
         ));

@@ -52,14 +52,14 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, storage::reclaim_policy},
+        causes::storage::reclaim_policy,
         impact::{
             Impact, default_storage_class, ephemeral_volumes, references,
             storage_class_references::{add_ephemeral_volumes, template_classes},
             storage_quantity,
         },
         kinds::{PersistentVolumeClaim, StorageClass},
-        model::{Fate, Safety, Step},
+        model::{Fate, Safety, Step, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -130,7 +130,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
         .any(|effect| matches!(effect.fate, Fate::Broken | Fate::Leaked))
     {
         impact.steps.push(Step {
-            when: advice::INTENDED,
+            when: When::Intended,
             text: "save it first: one of the same name and parameters can be made again".into(),
             command: Some(Command::of(
                 "kubectl get storageclass {} -o yaml > storageclass-{}.yaml",

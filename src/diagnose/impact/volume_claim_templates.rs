@@ -53,10 +53,9 @@
 use crate::{
     command::Command,
     diagnose::{
-        impact,
         impact::{Impact, claim_disks, references, storage_quantity},
         kinds::{ClaimTemplate, Workload},
-        model::{Fate, Safety, Step},
+        model::{Fate, Safety, Step, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -154,7 +153,7 @@ fn add_keep_step(set: &Object, policy: &str, impact: &mut Impact) {
         )
     };
     impact.steps.push(Step {
-        when: impact::KEEP,
+        when: When::KeepData,
         text: text.into(),
         command: Some(command),
         safety: if policy == "Delete" {

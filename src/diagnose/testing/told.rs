@@ -67,7 +67,7 @@ pub(crate) fn outlook(diagnosis: &Diagnosis) -> String {
     let all: Vec<_> = diagnosis
         .outlook
         .iter()
-        .map(|each| format!("{}: {}", each.when, each.then))
+        .map(|each| format!("{:?}: {}", each.when, each.then))
         .collect();
     all.join("\n")
 }

@@ -6,7 +6,7 @@ use super::layout::{Layout, sentence};
 use crate::{
     diagnose::{Verdict, model::Liveness},
     object::List,
-    output::{flow::Look, safe::harmless},
+    output::{flow::Look, safe::harmless, when},
     report::explain::{BlockerReport, ExplainReport, WaitReport},
 };
 
@@ -101,7 +101,9 @@ pub(in crate::output) fn paragraphs(report: &ExplainReport, wide: bool) -> Vec<S
     }
     let outlook = report.outlook.iter().filter(|outlook| !outlook.is_end());
     let outlook = outlook.filter(|outlook| wide || !outlook.is_meanwhile());
-    all.extend(outlook.map(|outlook| sentence(&format!("{}: {}", outlook.when, outlook.then))));
+    all.extend(
+        outlook.map(|outlook| sentence(&format!("{}: {}", when::condition(outlook.when), outlook.then))),
+    );
     all
 }
 

@@ -4,7 +4,7 @@
 use super::layout::{Layout, sentence};
 use crate::{
     diagnose::Safety,
-    output::{paste, safe::harmless},
+    output::{paste, safe::harmless, when},
     report::explain::StepReport,
 };
 
@@ -84,7 +84,7 @@ pub(in crate::output) fn blocks(steps: &[StepReport]) -> Vec<(String, &[StepRepo
         .zip(steps.iter().skip(1))
         .any(|(one, next)| one.finalizer != next.finalizer);
     let heading = |step: &StepReport| {
-        let when = capitalized(&step.when);
+        let when = capitalized(when::heading(step.when));
         match &step.finalizer {
             Some(finalizer) if is_of_several => format!("{when} ({finalizer})"),
             _ => when,

@@ -54,10 +54,10 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, api_machinery::etcd_not_writable},
+        causes::api_machinery::etcd_not_writable,
         holder,
         holder::Life,
-        model::{Blocker, CauseState, Finding, Page, Safety, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Page, Safety, Step, StepKind, Verdict, When},
         removal::Veto,
         view::{Missing, View},
     },
@@ -116,7 +116,7 @@ fn is_removed_by_it(entry: &Entry) -> bool {
 /// Tells how to check one controller. The Lease belongs to the whole process and does not show a single controller.
 fn check_one_controller(object: &Object, account: &str) -> Step {
     Step {
-        when: advice::STILL_THERE,
+        when: When::StillThere,
         text: format!(
             "the Lease is that of the whole process. This one controller may be switched off (--controllers of \
              kube-controller-manager), or may not change the object: with --use-service-account-credentials it acts as \
@@ -138,7 +138,7 @@ pub(crate) fn add_stale_lease(finding: &mut Finding, view: &View<'_>) {
         Ok(Some(blocker)) => blocker,
         Ok(None) => return,
         Err(_) => {
-            finding.steps.retain(|step| step.when != advice::STILL_THERE);
+            finding.steps.retain(|step| step.when != When::StillThere);
             return;
         }
     };
@@ -152,11 +152,11 @@ pub(crate) fn add_stale_lease(finding: &mut Finding, view: &View<'_>) {
     // Touching the object has no effect while no controller runs.
     finding
         .steps
-        .retain(|step| !advice::is_nudge(step) && step.when != advice::STILL_THERE);
+        .retain(|step| step.kind() != StepKind::Nudge && step.when != When::StillThere);
     finding.steps.insert(
         0,
         Step {
-            when: "what to do",
+            when: When::Now,
             text: if is_unwritable {
                 "then see that kube-controller-manager is back: it ends when it cannot renew its Lease, and is started \
                  again where it is a static pod of the control plane"

@@ -53,7 +53,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{advice, api_machinery::webhook_backend},
-        model::{Blocker, CauseState, Finding, Page, Safety, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Page, Safety, Step, Verdict, When},
         view::View,
     },
     object::ResourceType,
@@ -137,7 +137,7 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
             blocker.on.push(service.blocker());
             finding.evidence.push(service.evidence());
             finding.steps.push(Step {
-                when: "what to do",
+                when: When::Now,
                 text: format!(
                     "bring back the conversion webhook of {name}, Service {}/{}: then its objects can be read, and the \
                      deletion goes on by itself",
@@ -154,9 +154,9 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
     }
     finding
         .steps
-        .push(advice::save_step("product is gone?", "crd", name, ""));
+        .push(advice::save_step(When::ProductGone, "crd", name, ""));
     finding.steps.push(Step {
-        when: "product is gone?",
+        when: When::ProductGone,
         text: format!(
             "FIELDS ARE LOST where the versions of {name} differ: without a webhook only apiVersion is changed, what the \
              other version does not know is pruned at the next write, and whatever still uses the objects may misread \

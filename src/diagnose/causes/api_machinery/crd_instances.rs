@@ -62,7 +62,10 @@ use crate::{
             verdicts,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Liveness, Outlook, Page, Safety, Said, Step, Strength, Verdict},
+        model::{
+            Blocker, Evidence, Finding, Liveness, Moment, Outlook, Page, Safety, Said, Step, Strength,
+            Verdict, When,
+        },
         removal::Veto,
         view::{Missing, View},
     },
@@ -215,7 +218,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
         finding.wait.on.push(blocker);
         if deleting && !finalizer_names.is_empty() {
             finding.steps.push(Step {
-                when: advice::INTENDED,
+                when: When::Intended,
                 text: format!(
                     "see what holds {}{more}, and resolve that. The definition is then removed automatically",
                     first.name()
@@ -241,7 +244,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
         finding.steps.insert(
             0,
             Step {
-                when: advice::MISTAKE,
+                when: When::Mistake,
                 text: "save what is left now. The deletion cannot be taken back, and the server is deleting all objects of \
                        this type"
                     .into(),
@@ -251,7 +254,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
             },
         );
         finding.outlook.push(Outlook {
-            when: "if nothing is done".into(),
+            when: Moment::NothingDone,
             then: "the server tries again and again, and it stays until the objects named above are gone"
                 .into(),
         });

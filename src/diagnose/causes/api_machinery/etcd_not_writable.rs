@@ -50,7 +50,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, Finding, Page, Safety, Step},
+        model::{Blocker, Finding, Page, Safety, Step, When},
         timing,
         view::View,
     },
@@ -88,7 +88,7 @@ pub(crate) fn stale_api_server_lease(view: &View<'_>) -> Option<Blocker> {
 pub(crate) fn add_steps(finding: &mut Finding) {
     finding.tell_of(Page::of(module_path!()));
     let step = |text: &str, command: &'static str, safety| Step {
-        when: "what to do",
+        when: When::Now,
         text: text.into(),
         command: Some(Command::of(command, [])),
         safety,

@@ -49,7 +49,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{namespaces::finalizer_lists, pods::grace_period},
-        model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -88,7 +88,7 @@ pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
         return finding;
     }
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "delete it once more; that finishes it".into(),
         command: Some(Command::of(
             "kubectl -n {} delete {}/{}",

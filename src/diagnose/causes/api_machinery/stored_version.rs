@@ -59,7 +59,7 @@ use serde_json::{Value, json};
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -129,7 +129,7 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
         let back = json!([{"op": "add", "path": "/spec/versions/-", "value": {"name": version, "served": false,
             "storage": false, "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}]);
         finding.steps.push(Step {
-            when: "what to do",
+            when: When::Now,
             text: format!(
                 "give {name} its version {version} back, without serving it: then its objects can be read, and the deletion \
                  goes on by itself. Fields that the other versions do not know are pruned when an object is written"
@@ -177,14 +177,14 @@ pub(crate) fn add_none_served(finding: &mut Finding, definition: &Object) {
     ));
     let serve = json!([{"op": "replace", "path": format!("/spec/versions/{stored}/served"), "value": true}]);
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: format!("serve a version of {name} again: then what is left can be seen, and what holds it"),
         command: Some(Command::json_patch("crd", name, "", &serve.to_string())),
         safety: Safety::Reversible,
         lets_go: Vec::new(),
     });
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "then explain it again".into(),
         command: Some(Command::explain("crd", name, "")),
         safety: Safety::ReadOnly,

@@ -52,7 +52,7 @@ use std::collections::BTreeSet;
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, Finding, Page, Safety, Step, Verdict},
+        model::{Blocker, Finding, Page, Safety, Step, Verdict, When},
         view::View,
     },
     object::{ObjectRef, ResourceType},
@@ -112,7 +112,7 @@ pub(crate) fn add_unreadable_objects<'a>(
         ));
     }
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "if the encryption keys were changed: give the API server its old key (or KMS) again, as one more provider of \
                the EncryptionConfiguration, and restart it; then all can be read, and the deletion goes on by itself"
             .into(),
@@ -128,7 +128,7 @@ pub(crate) fn add_unreadable_objects<'a>(
     });
     for object in &objects {
         finding.steps.push(Step {
-            when: "lost for good?",
+            when: When::LostForGood,
             text: format!(
                 "DATA LOSS, and whatever its finalizers protect is left behind: only if the key is certainly lost, or a \
                  backup of etcd has nothing better, delete {} unread (KEP-3926). It needs the feature gate \

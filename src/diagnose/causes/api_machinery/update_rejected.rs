@@ -64,7 +64,10 @@ use crate::{
         admission::{Change, Truth, policies, schema, webhooks, webhooks::Webhook},
         causes::advice,
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{
+            Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, StepKind, Strength, Verdict,
+            When,
+        },
         view::View,
     },
     object::{Finalizer, List},
@@ -180,19 +183,19 @@ fn add_rejection(finding: &mut Finding, words: &str) {
         format!(": {words}")
     };
     finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: format!("every attempt to take a finalizer out is refused, its controller's and yours{quote}"),
     });
     // Touching the object is an update too.
     finding
         .steps
-        .retain(|step| !advice::is_nudge(step) && step.when != advice::STILL_THERE);
+        .retain(|step| step.kind() != StepKind::Nudge && step.when != When::StillThere);
 }
 
 /// The step that edits an object so that it becomes valid, as `text` says.
 fn edit_step(object: &Object, text: String) -> Step {
     Step {
-        when: "what to do",
+        when: When::Now,
         text,
         command: Some(Command::of(
             "kubectl -n {} edit {}/{}",
@@ -250,14 +253,14 @@ fn add_possible_rejections(object: &Object, finding: &mut Finding, possible: &[S
         more => format!(" and {more} more"),
     };
     finding.outlook.push(Outlook {
-        when: "when it is taken out".into(),
+        when: Moment::Removal,
         then: format!(
             "these are asked first and may refuse (whether they do is not known): {}{more}",
             named.join(", or ")
         ),
     });
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "see whether an update of it would be refused, and why; this changes nothing".into(),
         command: Some(Command::of(
             "kubectl -n {} annotate {}/{} {}=try --overwrite --dry-run=server",

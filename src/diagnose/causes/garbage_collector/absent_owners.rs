@@ -52,7 +52,7 @@ use crate::{
     command::Command,
     diagnose::{
         events::last_event,
-        model::{Evidence, Finding, Outlook, Safety, Step, Strength},
+        model::{Evidence, Finding, Moment, Outlook, Safety, Step, Strength, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -148,7 +148,7 @@ fn add_owner(finding: &mut Finding, object: &Object, reference: &Value, owner: &
         ),
         OwnerState::Present { waits: true } => {
             finding.outlook.push(Outlook {
-                when: "when it goes".into(),
+                when: Moment::Goes,
                 then: format!("its owner {name} can go too, which waits for it (blockOwnerDeletion)"),
             });
             return;
@@ -178,24 +178,24 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
     }
     let (when, then) = if object.deletion().is_some() {
         (
-            "who deleted it",
+            Moment::WhoDeleted,
             "the garbage collector, unless a person did: none of its owners is there. An owner counts only in the \
              object's own namespace",
         )
     } else {
         (
-            "soon",
+            Moment::Soon,
             "the garbage collector deletes it: none of its owners is there. An owner counts only in the object's own \
              namespace",
         )
     };
     finding.outlook.push(Outlook {
-        when: when.into(),
+        when,
         then: then.into(),
     });
     if object.deletion().is_none() {
         finding.steps.push(Step {
-            when: "is it still needed?",
+            when: When::StillNeeded,
             text: "take the owner references out, which somebody has copied with it, before it is deleted"
                 .into(),
             command: Some(Command::json_patch(
@@ -209,7 +209,7 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
         });
     } else {
         finding.steps.push(Step {
-            when: "make it again?",
+            when: When::MakeAgain,
             text: "without metadata.ownerReferences, or it is deleted again at once".into(),
             command: None,
             safety: Safety::Safe,

@@ -59,13 +59,12 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{
-            advice,
             api_machinery::{controller_manager, conversion_webhook},
             controller::Controller,
             verdicts,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         timing,
         view::{Missing, View},
     },
@@ -136,7 +135,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
     for blocker in blockers.iter().take(limits::STEPS_FOR_EACH) {
         if let Some(object) = blocker.object.as_ref().filter(|_| any_being_deleted) {
             finding.steps.push(Step {
-                when: "what to do",
+                when: When::Now,
                 text: format!("see what holds {} {}, and resolve that", object.kind, object.name),
                 command: Some(Command::explain(&object.type_name, &object.name, object.place())),
                 safety: Safety::ReadOnly,
@@ -145,7 +144,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         }
     }
     finding.outlook.push(Outlook {
-        when: "when they are gone".into(),
+        when: Moment::OthersGone,
         then: "it is removed automatically".into(),
     });
     finding.wait.on.extend(blockers);
@@ -172,7 +171,7 @@ fn add_maker(finding: &mut Finding, dependent: &Object) {
         reference.pasteable()
     ));
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: format!(
             "see which field manager makes {} {}, and stop it from that",
             dependent.kind,
@@ -219,7 +218,7 @@ pub(crate) fn add_no_dependents(
     if finding.wait.verdict == Verdict::Stalled {
         add_late_garbage_collector(finding, dependents, view);
         finding.steps.push(Step {
-            when: advice::STILL_THERE,
+            when: When::StillThere,
             text: "delete it once more, in the background: the API server itself then takes off what the garbage collector \
                    has left, and nothing is left that this could touch"
                 .into(),
@@ -245,7 +244,7 @@ pub(crate) fn add_late_garbage_collector(
     conversion_webhook::add_conversion_failure(finding, dependents.server_errors(), view);
     finding.wait.verdict = verdict;
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "the garbage collector is late: see what it complains of. Up to Kubernetes 1.31 a type that cannot be \
                listed keeps it from starting. Touching the object does not make it look again, a restart of \
                kube-controller-manager does"
@@ -258,7 +257,7 @@ pub(crate) fn add_late_garbage_collector(
         lets_go: Vec::new(),
     });
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "see which aggregated APIs do not answer, so that their types cannot be listed".into(),
         command: Some(Command::of("kubectl get apiservices | grep False", [])),
         safety: Safety::ReadOnly,

@@ -54,7 +54,6 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{
-            advice,
             controller::Controller,
             garbage_collector::foreground_deletion::{
                 Dependents, add_late_garbage_collector, add_no_dependents,
@@ -62,7 +61,7 @@ use crate::{
             verdicts,
         },
         limits,
-        model::{Finding, Outlook, Page, Safety, Step, Verdict},
+        model::{Finding, Moment, Outlook, Page, Safety, Step, Verdict, When},
         removal::Veto,
         view::View,
     },
@@ -116,7 +115,7 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
     }
     finding.wait.on.extend(blockers);
     finding.outlook.push(Outlook {
-        when: "when it goes".into(),
+        when: Moment::Goes,
         then: "what it owned stays".into(),
     });
     finding
@@ -142,7 +141,7 @@ fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
     let name = format!("{} {}", dependent.kind, dependent.name());
     Some([
         Step {
-            when: "what to do",
+            when: When::Now,
             text: format!(
                 "see whether a webhook or a policy refuses that the owner is taken out of {name}; this changes nothing"
             ),
@@ -151,7 +150,7 @@ fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
             lets_go: Vec::new(),
         },
         Step {
-            when: advice::STILL_THERE,
+            when: When::StillThere,
             text: format!(
                 "take the owner out of {name}, as the garbage collector would: it then outlives it"
             ),

@@ -61,7 +61,7 @@ use crate::{
             advice,
             api_machinery::{conversion_webhook, stored_version, unreadable_object, webhook_backend},
         },
-        model::{Blocker, Finding, Page, Safety, Step, Verdict},
+        model::{Blocker, Finding, Page, Safety, Step, Verdict, When},
         view::View,
     },
     snapshot::{Gap, What, Why, facts::Object},
@@ -198,7 +198,7 @@ fn add_denying_policy(finding: &mut Finding, policy: &str, view: &View<'_>) {
         format!("policy {policy} denies the deletion of something in it; its reason is in the message"),
     ));
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: format!("see what policy {policy} demands, and meet it or except this namespace from its binding"),
         command: Some(Command::of("kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}", [policy])),
         safety: Safety::ReadOnly,
@@ -262,7 +262,7 @@ fn add_webhook_configuration(
         Some(backend) => {
             finding.evidence.push(backend.evidence());
             finding.steps.push(Step {
-                when: "what to do",
+                when: When::Now,
                 text: format!("bring back what webhook {webhook} calls, and the deletion goes on by itself"),
                 command: Some(backend.command()),
                 safety: Safety::ReadOnly,
@@ -283,9 +283,9 @@ fn add_webhook_configuration(
     let (kind, object) = (configuration.resource.name(), configuration.name());
     finding
         .steps
-        .push(advice::save_step("product is gone?", &kind, object, ""));
+        .push(advice::save_step(When::ProductGone, &kind, object, ""));
     finding.steps.push(Step {
-        when: "product is gone?",
+        when: When::ProductGone,
         text: format!(
             "POLICY LOST: what {object} checks is checked no more. Only if its product is really uninstalled, delete this one \
              configuration"

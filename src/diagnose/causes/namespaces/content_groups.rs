@@ -11,7 +11,7 @@ use crate::{
     diagnose::{
         causes::namespaces::content_deletion_failure,
         limits,
-        model::{Blocker, Finding, Safety, Step},
+        model::{Blocker, Finding, Safety, Step, When},
         view::View,
     },
     snapshot::{
@@ -97,7 +97,7 @@ pub(crate) fn add_group(
     finding.wait.on.push(blocker);
     if deleting {
         finding.steps.push(Step {
-            when: "what to do",
+            when: When::Now,
             text: format!("see what holds {}{more}, and resolve that", reference.name),
             command: Some(Command::explain(
                 group.type_name,
@@ -204,9 +204,9 @@ fn add_unheld_content(
         return;
     };
     let (when, runs) = if timed_out {
-        ("what to do", "run")
+        (When::Now, "run")
     } else {
-        ("number does not fall?", "may run")
+        (When::NoProgress, "may run")
     };
     let page = limits::OBJECTS_IN_ONE_STEP;
     finding.steps.push(Step {

@@ -73,7 +73,7 @@ use crate::{
             verdicts,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         timing,
         view::View,
     },
@@ -260,13 +260,13 @@ fn add_nothing_left(
 /// contains it.
 fn add_outlook(finding: &mut Finding, name: &str, is_incomplete: bool, view: &View<'_>) {
     finding.outlook.push(Outlook {
-        when: "until it is gone".into(),
+        when: Moment::UntilGone,
         then: format!(
             "nothing can be created in it (\"unable to create new content in namespace {name} because it is being terminated\")"
         ),
     });
     finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: match controller_manager::stale_lease(view) {
             Ok(Some(_)) => "it stays at least until kube-controller-manager runs again".into(),
             Err(_) if !finding.wait.on.is_empty() => {
@@ -328,7 +328,7 @@ fn add_missing_report(finding: &mut Finding, namespace: &Object, view: &View<'_>
          first look"
     ));
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "see whether the namespace controller runs: its name in --controllers of kube-controller-manager, and its log"
             .into(),
         command: Some(Command::of(

@@ -52,7 +52,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, CauseState, Evidence, Finding, Page, Safety, Step, Strength},
+        model::{Blocker, CauseState, Evidence, Finding, Page, Safety, Step, Strength, When},
         view::View,
     },
     object::{ObjectRef, join_group},
@@ -102,14 +102,14 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
         strength: Strength::Proof,
     });
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "see which Service serves it, and bring that back".into(),
         command: Some(Command::of("kubectl get apiservice {} -o yaml", [&name])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });
     finding.steps.push(Step {
-        when: "product is gone?",
+        when: When::ProductGone,
         text: format!(
             "ORPHANED OBJECTS if that API server stores objects. Delete the APIService only if what served {group} is \
              uninstalled. APIs that compute their answers, such as metrics, store nothing"

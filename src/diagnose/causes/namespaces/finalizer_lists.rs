@@ -60,7 +60,9 @@ use crate::{
             namespaces::{content_groups, content_remaining},
             operators::known_finalizer,
         },
-        model::{Evidence, Finding, Liveness, Outlook, Page, Safety, Said, Step, Strength, Verdict},
+        model::{
+            Evidence, Finding, Liveness, Moment, Outlook, Page, Safety, Said, Step, Strength, Verdict, When,
+        },
         view::View,
     },
     knowledge::{Consequence, schema::Runs},
@@ -149,9 +151,9 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
     };
     finding.steps.push(Step {
         when: if has_no_controller {
-            "what to do"
+            When::Now
         } else {
-            "nobody handles it?"
+            When::NobodyHandles
         },
         text: format!(
             "{what}. Take out {} alone; every other entry stays",
@@ -211,7 +213,7 @@ fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) ->
         None => "CLEAN-UP IS SKIPPED: what it stands for is never done".to_owned(),
     };
     finding.steps.push(Step {
-        when: "its product is gone?",
+        when: When::ProductGone,
         text: format!(
             "{cost} Only if what handled it is really gone from this cluster for good, take out this one entry of this one \
              namespace"
@@ -250,11 +252,11 @@ pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, v
                 "spec.finalizers no longer has {BUILT_IN}, so nobody deletes what is in it, and that would be left behind: {remaining}"
             ));
             finding.outlook.push(Outlook {
-                when: "when it goes".into(),
+                when: Moment::Goes,
                 then: format!("ORPHANED OBJECTS: {remaining} stay in etcd without a namespace"),
             });
             finding.steps.push(Step {
-                when: "what to do",
+                when: When::Now,
                 text: "see what is left in it, and delete that first".into(),
                 command: Some(Command::of("kubectl finalizers scan --all -n {}", [name])),
                 safety: Safety::ReadOnly,

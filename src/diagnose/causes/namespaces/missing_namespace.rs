@@ -50,7 +50,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::View,
     },
     object::ObjectRef,
@@ -97,19 +97,19 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
         strength: Strength::Proof,
     });
     first.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: format!("it stays in etcd, and appears again when somebody creates a namespace {name}"),
     });
     let steps = [
         Step {
-            when: "what to do",
+            when: When::Now,
             text: format!("create the namespace {name} again, so that its objects can be finished"),
             command: Some(Command::of("kubectl create namespace {}", [name])),
             safety: Safety::Reversible,
             lets_go: Vec::new(),
         },
         Step {
-            when: "what to do",
+            when: When::Now,
             text: "look again: with its namespace back, its controller may finish it by itself".into(),
             command: Some(Command::explain(&object.resource.name(), object.name(), name)),
             safety: Safety::ReadOnly,
@@ -118,7 +118,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
     ];
     first.steps.splice(0..0, steps);
     first.steps.push(Step {
-        when: "when it is gone",
+        when: When::Gone,
         text: format!(
             "DATA LOSS if anything in {name} is still needed: delete the namespace in the normal way, which deletes all \
              that was left behind in it"

@@ -62,7 +62,7 @@ use crate::{
             verdicts::unknown,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::View,
     },
     object::{Finalizer, ObjectRef},
@@ -224,9 +224,9 @@ fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finaliz
     let going = range.deletion().is_some();
     finding.outlook.push(Outlook {
         when: if going {
-            "if nothing is done".into()
+            Moment::NothingDone
         } else {
-            "if it is deleted now".into()
+            Moment::DeletedNow
         },
         then: "it stays, Terminating; Services keep their addresses, and no new address is taken from it"
             .into(),
@@ -242,7 +242,7 @@ fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finaliz
     let again = json!({"apiVersion": range.api_version, "kind": range.kind,
         "metadata": {"name": format!("{}-again", range.name())}, "spec": {"cidrs": range.list("/spec/cidrs")}});
     finding.steps.push(Step {
-        when: advice::MISTAKE,
+        when: When::Mistake,
         text: "make a ServiceCIDR of another name over the same range: this one then goes by itself, every Service keeps its \
                address, and nothing is interrupted"
             .into(),
@@ -254,9 +254,9 @@ fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finaliz
         let (namespace, name) = service_of(address);
         finding
             .steps
-            .push(advice::save_step(advice::INTENDED, "services", name, namespace));
+            .push(advice::save_step(When::Intended, "services", name, namespace));
         finding.steps.push(Step {
-            when: advice::INTENDED,
+            when: When::Intended,
             text: format!(
                 "INTERRUPTION: give Service {namespace}/{name} another address. That needs to delete it and to make it \
                  again, without spec.clusterIP and spec.clusterIPs; clients that remember {} lose it",

@@ -54,7 +54,7 @@ use serde_json::Value;
 use crate::{
     diagnose::{
         limits,
-        model::{Finding, Outlook},
+        model::{Finding, Moment, Outlook},
         view::View,
     },
     knowledge::{
@@ -71,7 +71,7 @@ pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding], 
     let addresses = addresses(object);
     if !addresses.is_empty() && first.wait.finalizer.is_some() {
         first.outlook.push(Outlook {
-            when: "if the finalizer is cut".into(),
+            when: Moment::RemovedByHand,
             then: format!(
                 "the load balancer at {} stays at the provider with all that belongs to it, and is paid for; this address \
                  is how to find it there",
@@ -81,7 +81,7 @@ pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding], 
     }
     if is_suspended(object) {
         first.outlook.push(Outlook {
-            when: "when it goes".into(),
+            when: Moment::Goes,
             then: "what it applied stays, and nothing manages it any more: spec.suspend is true, and with that its controller \
                    lets go without deleting anything"
                 .into(),
@@ -103,7 +103,7 @@ pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding], 
         "IS DELETED with it"
     };
     first.outlook.push(Outlook {
-        when: "when it goes".into(),
+        when: Moment::Goes,
         then: format!("what it stands for outside the cluster{name} {becomes}: {because}"),
     });
 }

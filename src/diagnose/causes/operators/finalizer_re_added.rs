@@ -48,7 +48,7 @@ use crate::{
     diagnose::{
         complaint::complaints,
         holder::authors,
-        model::{Evidence, Finding, Outlook, Strength},
+        model::{Evidence, Finding, Moment, Outlook, Strength},
         timing,
         view::View,
     },
@@ -96,7 +96,7 @@ pub(crate) fn add_re_added(
             strength: Strength::Moderate,
         });
         finding.outlook.push(Outlook {
-            when: "if it is taken off now".into(),
+            when: Moment::RemovedNow,
             then: format!(
                 "{manager} puts {} on again, as it did {ago} ago. Delete the object first: then the API server refuses new \
                  finalizers, and what is taken off stays off",
@@ -130,7 +130,7 @@ fn add_rejected_addition(
         .and_then(|(_, rest)| rest.split_once('}'))
         .map_or("a finalizer", |(names, _)| names.trim_matches('"'));
     first.outlook.push(Outlook {
-        when: "meanwhile".into(),
+        when: Moment::Meanwhile,
         then: format!(
             "somebody tries to put {name} back ({}), and the API server refuses that, as it must: it is off, and is not what \
              holds the object",

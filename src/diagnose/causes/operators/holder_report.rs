@@ -7,7 +7,9 @@ use crate::{
         complaint::{complaints, lost, own_failures},
         holder,
         holder::{Holder, Liveness, Names, Sign, Tells, Trace, paused},
-        model::{Blocker, CauseState, Evidence, Finding, Safety, Said, Step, Strength, Verdict},
+        model::{
+            Blocker, CauseState, Evidence, Finding, Safety, Said, Step, StepKind, Strength, Verdict, When,
+        },
         removal::Unable,
         view::View,
     },
@@ -88,7 +90,7 @@ pub(crate) fn add_stopped_holder(finding: &mut Finding, object: &Object, view: &
         _ => return,
     };
     // Touching the object has no effect while its controller does not run, or cannot act.
-    finding.steps.retain(|step| !advice::is_nudge(step));
+    finding.steps.retain(|step| step.kind() != StepKind::Nudge);
     add_holder_blockers(finding, &holder, tells);
 }
 
@@ -219,7 +221,7 @@ fn remove_mark_step(marked: &Object, mark: &paused::PauseMark) -> Step {
         ),
     };
     Step {
-        when: "what to do",
+        when: When::Now,
         text: text.into(),
         command: Some(command),
         safety,
@@ -267,7 +269,7 @@ fn add_holder_blockers(finding: &mut Finding, holder: &Holder, tells: Tells) {
             finding.steps.push(match tells {
                 Tells::Off => scale_up_step(object, sign.before),
                 _ if sign.trace == Trace::Home => Step {
-                    when: "what to do",
+                    when: When::Now,
                     text: format!(
                         "let {} go first, then install the holder again: nothing in it can be started any more",
                         object.name
@@ -277,7 +279,7 @@ fn add_holder_blockers(finding: &mut Finding, holder: &Holder, tells: Tells) {
                     lets_go: Vec::new(),
                 },
                 _ => Step {
-                    when: "what to do",
+                    when: When::Now,
                     text: format!("repair it: {}", sign.value),
                     command: Some(Command::describe(&object.type_name, &object.name, object.place())),
                     safety: Safety::ReadOnly,
@@ -294,7 +296,7 @@ fn scale_up_step(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
         "deployments.apps" | "statefulsets.apps"
     );
     Step {
-        when: "what to do",
+        when: When::Now,
         text: match before {
             Some((count, why)) if scalable => {
                 format!("let {} run again, with {count} replicas, {why}", workload.name)
@@ -333,7 +335,7 @@ fn reinstall_step(object: &Object, view: &View<'_>) -> Option<Step> {
     let definition = view.definition(&name).ok()??;
     let installer = crate::diagnose::holder::installer(definition)?;
     Some(Step {
-        when: "what to do",
+        when: When::Now,
         text: format!(
             "install its controller again, in the version that was there before, and let it finish. Its type was installed by {installer}"
         ),
@@ -360,7 +362,7 @@ pub(crate) fn removal_step(
         other => other.word().to_uppercase(),
     };
     Some(Step {
-        when: "will it never come back?",
+        when: When::HolderNeverBack,
         text: format!(
             "{costs}: {}. Then, and only then, take out this one finalizer",
             text.trim_end_matches('.')

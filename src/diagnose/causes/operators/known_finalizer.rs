@@ -57,13 +57,12 @@ use crate::{
     command::{Command, Template},
     diagnose::{
         causes::{
-            advice,
             operators::{holder_report, renamed_finalizer, unknown_finalizer, waits_for},
             products::{aws_ingress_group, deployed_resources, karpenter_drain, longhorn_uninstall},
         },
         holder,
         holder::{Holder, Liveness},
-        model::{DONE_WHEN, Evidence, Finding, Outlook, Page, Step, Strength},
+        model::{Evidence, Finding, Moment, Outlook, Page, Step, StepKind, Strength, When},
         view::View,
     },
     knowledge,
@@ -115,24 +114,19 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     finding.steps.extend(removal);
     longhorn_uninstall::add_missing_confirmation(object, finalizer, &mut finding, view);
     // The step that removes the finalizer already says what that costs.
-    let is_offered = finding.steps.iter().any(advice::is_removal);
+    let is_offered = finding
+        .steps
+        .iter()
+        .any(|step| step.kind() == StepKind::RemoveFinalizer);
     add_warning(&mut finding, finalizer, &entry, (!is_offered).then_some(&cost));
     if let Some(done) = &entry.done_when {
         finding.outlook.push(Outlook {
-            when: DONE_WHEN.into(),
+            when: Moment::Done,
             then: filled(done),
         });
     }
     finding
 }
-
-/// The condition of a step that always applies, or applies to the known state of the controller. The conditions are
-/// printed in this order.
-const ALWAYS: &str = "what to do";
-/// The condition of a step that applies only if the controller runs, which is unknown.
-const IF_IT_RUNS: &str = "does it run?";
-/// The condition of a step that applies only if the controller is gone, which is unknown.
-const IF_IT_IS_GONE: &str = "is it gone?";
 
 /// The steps of the entry that fit the conditions of the object and the state of the controller. If that state is unknown,
 /// the steps for one state come last, as a question.
@@ -148,13 +142,13 @@ fn fitting_steps(
         (None, _)
         | (Some(IfHolder::Runs), Liveness::Running | Liveness::Failing)
         | (Some(IfHolder::Gone), Liveness::Gone)
-        | (Some(IfHolder::Unknown), Liveness::Elsewhere | Liveness::Unknown) => Some(ALWAYS),
-        (Some(IfHolder::Runs), Liveness::Elsewhere | Liveness::Unknown) => Some(IF_IT_RUNS),
+        | (Some(IfHolder::Unknown), Liveness::Elsewhere | Liveness::Unknown) => Some(When::Now),
+        (Some(IfHolder::Runs), Liveness::Elsewhere | Liveness::Unknown) => Some(When::HolderRuns),
         // A destructive step is not shown until the controller is certainly gone.
         (Some(IfHolder::Gone), Liveness::Elsewhere | Liveness::Unknown)
             if step.label != Label::Destructive =>
         {
-            Some(IF_IT_IS_GONE)
+            Some(When::HolderGone)
         }
         _ => None,
     };
@@ -181,7 +175,7 @@ fn fitting_steps(
         })
         .collect();
     steps.sort_by_key(|step| {
-        [ALWAYS, IF_IT_RUNS, IF_IT_IS_GONE]
+        [When::Now, When::HolderRuns, When::HolderGone]
             .iter()
             .position(|when| *when == step.when)
     });

@@ -58,7 +58,7 @@ use crate::{
         complaint::{Complaint, own_failures},
         holder::{Holder, Names},
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         removal::Unable,
         view::View,
     },
@@ -239,7 +239,7 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
     finding.steps.insert(
         0,
         Step {
-            when: "what to do",
+            when: When::Now,
             text,
             command: Some(command),
             safety: Safety::ReadOnly,
@@ -247,7 +247,7 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
         },
     );
     finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: format!(
             "its controller tries again and again, and fails for want of {} {name}",
             ty.kind
@@ -259,7 +259,7 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
         finding.steps.push(remove_finalizer(
             object,
             &finalizer,
-            "it cannot come back?",
+            When::NeverBack,
             &format!(
                 "LEAKED INFRASTRUCTURE: what {} {} stands for outside the cluster stays, and is paid for, unless you \
                  delete it there first; then take off this one finalizer",

@@ -52,7 +52,7 @@ use crate::{
     diagnose::{
         causes::advice::remove_finalizer,
         holder::{Holder, Liveness, author_and_successor},
-        model::{Finding, Page, Safety, Step, Verdict},
+        model::{Finding, Page, Safety, Step, Verdict, When},
         timing,
         view::View,
     },
@@ -95,7 +95,7 @@ pub(crate) fn add_rename(
     finding.steps.insert(
         0,
         Step {
-            when: "what to do",
+            when: When::Now,
             text: format!(
                 "see which release runs, and whether a later one takes off {} too: with that it goes by itself",
                 finalizer.name
@@ -116,7 +116,7 @@ pub(crate) fn add_rename(
     finding.steps.push(remove_finalizer(
         object,
         finalizer,
-        "no release takes it off?",
+        When::NoReleaseRemoves,
         &format!("{costs}. Then take off this one older name, and no other"),
     ));
     finding.do_not.push(format!(

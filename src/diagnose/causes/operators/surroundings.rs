@@ -59,9 +59,8 @@ mod services;
 
 use crate::{
     diagnose::{
-        causes::advice,
         holder::{Liveness, author_and_last_change, is_silent},
-        model::{Blocker, Finding, Page, Verdict},
+        model::{Blocker, Finding, Page, StepKind, Verdict},
         timing,
         view::View,
     },
@@ -164,7 +163,7 @@ fn add_blocker(finding: &mut Finding, blocker: Blocker, runs: bool) {
     }
     finding.tell_of(Page::of(module_path!()));
     // Touching the object has no effect while this stands in the way.
-    finding.steps.retain(|step| !advice::is_nudge(step));
+    finding.steps.retain(|step| step.kind() != StepKind::Nudge);
     if !finding.wait.on.iter().any(|known| known.object == blocker.object) {
         finding.wait.on.push(blocker);
     }

@@ -54,7 +54,7 @@ use crate::{
     diagnose::{
         causes::operators::holder_report,
         holder,
-        model::{Finding, Page, Safety, Step},
+        model::{Finding, Page, Safety, Step, When},
         view::View,
     },
     knowledge::Consequence,
@@ -117,7 +117,7 @@ fn say_author(object: &Object, finalizer: &Finalizer, finding: &mut Finding, vie
 
 fn find_others_step(finalizer: &Finalizer) -> Step {
     Step {
-        when: "what to do",
+        when: When::Now,
         text: "see which other objects have this finalizer, and who wrote them".into(),
         command: Some(Command::of(
             "kubectl finalizers scan --finalizer {} --by holder",

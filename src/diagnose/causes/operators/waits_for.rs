@@ -63,9 +63,9 @@ use self::{
 };
 use crate::{
     diagnose::{
-        causes::{advice, verdicts::set_unless_holder_is_at_fault},
+        causes::verdicts::set_unless_holder_is_at_fault,
         holder::{Holder, Liveness},
-        model::{Blocker, Evidence, Finding, Page, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Page, StepKind, Strength, Verdict},
         timing,
         view::View,
     },
@@ -200,7 +200,7 @@ impl Search<'_, '_> {
 
     /// Touching the object has no effect while a condition is not met.
     fn drop_nudges(&mut self) {
-        self.finding.steps.retain(|step| !advice::is_nudge(step));
+        self.finding.steps.retain(|step| step.kind() != StepKind::Nudge);
     }
 
     /// If all that can be looked up is met, says what is left. If nothing is left, the controller is late after the time

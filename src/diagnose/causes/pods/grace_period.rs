@@ -54,9 +54,8 @@
 
 use crate::{
     diagnose::{
-        causes::advice,
         kinds::{Pod, Volume},
-        model::{Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::View,
     },
     object::Age,
@@ -74,7 +73,7 @@ pub(crate) fn in_grace_period(object: &Object, view: &View<'_>) -> Finding {
     finding.evidence.extend(deadline(object));
     if let Some(deletion) = object.deletion() {
         finding.outlook.push(Outlook {
-            when: "if nothing is done".into(),
+            when: Moment::NothingDone,
             then: format!(
                 "its containers are stopped by {} at the latest, and then it goes",
                 deletion.timestamp
@@ -151,11 +150,11 @@ pub(crate) fn mirror_pod(pod: &Object) -> Finding {
         strength: Strength::Proof,
     });
     finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: "the static pod goes on running; deleting its mirror does not stop it".into(),
     });
     finding.steps.push(Step {
-        when: advice::INTENDED,
+        when: When::Intended,
         text: format!("remove the manifest on {node} (usually below /etc/kubernetes/manifests)"),
         command: None,
         safety: Safety::Reversible,

@@ -54,7 +54,10 @@ use crate::{
     diagnose::{
         causes::{advice, cause::Cause, verdicts},
         kinds::Pod,
-        model::{Blocker, Evidence, Finding, Liveness, Outlook, Page, Safety, Said, Step, Strength, Verdict},
+        model::{
+            Blocker, Evidence, Finding, Liveness, Moment, Outlook, Page, Safety, Said, Step, Strength,
+            Verdict, When,
+        },
         view::View,
     },
     object::{Finalizer, ObjectRef},
@@ -121,7 +124,7 @@ fn no_job_counts(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>
     if finding.wait.verdict == Verdict::Stalled {
         finding.steps.push(advice::nudge(pod));
         finding.steps.push(Step {
-            when: advice::STILL_THERE,
+            when: When::StillThere,
             text: format!("take out this one entry; nothing is lost by it, because {why}"),
             command: Some(advice::removal_command(pod, finalizer)),
             safety: Safety::Safe,
@@ -171,11 +174,11 @@ fn controlled_by_other_kind(
         strength: Strength::Proof,
     });
     finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: "it stays for ever, unless the controller of its owner takes the entry out itself".into(),
     });
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "take out this one entry; nothing is lost by it, because no Job counts the pod".into(),
         command: Some(advice::removal_command(pod, finalizer)),
         safety: Safety::Safe,

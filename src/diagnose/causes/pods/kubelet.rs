@@ -11,7 +11,10 @@ use crate::{
         causes::pods::grace_period::force_warning,
         events::{event_time, last_event, newest_event},
         kinds::Pod,
-        model::{Blocker, CauseState, Evidence, Finding, Outlook, Safety, Said, Step, Strength, Verdict},
+        model::{
+            Blocker, CauseState, Evidence, Finding, Moment, Outlook, Safety, Said, Step, Strength, Verdict,
+            When,
+        },
         timing,
         view::View,
     },
@@ -35,7 +38,7 @@ pub(crate) fn not_finished_by_kubelet(
             format!("{says}; its node {name} is Ready, and its kubelet cleans up"),
         );
         finding.outlook.push(Outlook {
-            when: "if nothing is done".into(),
+            when: Moment::NothingDone,
             then:
                 "it goes within a minute, unless a container cannot be killed or a volume cannot be unmounted"
                     .into(),
@@ -68,7 +71,7 @@ pub(crate) fn not_finished_by_kubelet(
         .on
         .push(view.blocker(node, "Ready, but its kubelet does not finish the pod".to_owned()));
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: format!("see what the kubelet says. Its own log tells more (journalctl -u kubelet on {name})"),
         command: Some(Command::of(
             "kubectl -n {} describe pod {}",
@@ -120,7 +123,7 @@ pub(crate) fn kubelet_silent(
     if declared_off {
         finding.say("the node is declared out of service, so the pod collector removes the pod");
         finding.outlook.push(Outlook {
-            when: "if nothing is done".into(),
+            when: Moment::NothingDone,
             then:
                 "kube-controller-manager removes it within a minute (taint node.kubernetes.io/out-of-service)"
                     .into(),
@@ -129,18 +132,18 @@ pub(crate) fn kubelet_silent(
         return finding;
     }
     finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: "it stays until the node comes back, or until somebody says that the machine is off".into(),
     });
     finding.steps.push(Step {
-        when: "node comes back?",
+        when: When::NodeBack,
         text: "bring it back: its kubelet finishes the deletion by itself".into(),
         command: Some(Command::of("kubectl describe node {}", [name])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });
     finding.steps.push(Step {
-        when: "machine is off?",
+        when: When::MachineOff,
         text: format!(
             "DATA LOSS if the machine of {name} still runs: two pods may then write to one volume. ONLY when it is \
              certainly off, say so. The pods on it are then removed and their volumes detached"

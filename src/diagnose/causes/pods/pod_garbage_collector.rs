@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, api_machinery::controller_manager},
-        model::{Finding, Liveness, Outlook, Safety, Said, Step, Verdict},
+        causes::api_machinery::controller_manager,
+        model::{Finding, Liveness, Moment, Outlook, Safety, Said, Step, Verdict, When},
         timing,
         view::View,
     },
@@ -34,7 +34,7 @@ pub(crate) fn awaits_garbage_collector(says: &str, pod: &Object, view: &View<'_>
         .saturating_add(timing::POD_COLLECTION)
         .unwrap_or(Timestamp::MAX);
     finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: match controller_manager::stale_lease(view) {
             Ok(Some(_)) => "it stays until kube-controller-manager runs again".into(),
             Ok(None) => format!(
@@ -48,7 +48,7 @@ pub(crate) fn awaits_garbage_collector(says: &str, pod: &Object, view: &View<'_>
         },
     });
     finding.steps.push(Step {
-        when: advice::STILL_THERE,
+        when: When::StillThere,
         text: format!(
             "after {until:.0} it is late: see whether kube-controller-manager runs, and whether something refuses its updates \
              of pods/status"
@@ -61,7 +61,7 @@ pub(crate) fn awaits_garbage_collector(says: &str, pod: &Object, view: &View<'_>
         lets_go: Vec::new(),
     });
     finding.steps.push(Step {
-        when: advice::STILL_THERE,
+        when: When::StillThere,
         text: "see the events of the pod: they name what refuses an update".into(),
         command: Some(Command::describe("pod", pod.name(), pod.namespace())),
         safety: Safety::ReadOnly,

@@ -61,7 +61,7 @@ use crate::{
         },
         kinds::Pod,
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::{Missing, View},
     },
     object::{Finalizer, join_group},
@@ -177,12 +177,12 @@ fn add_advice(finding: &mut Finding, claim: &Object, consumers: &Consumers<'_>, 
     let is_being_deleted = claim.deletion().is_some();
     if !consumers.pods.is_empty() {
         let when = if is_being_deleted {
-            "if nothing is done"
+            Moment::NothingDone
         } else {
-            "if it is deleted now"
+            Moment::DeletedNow
         };
         finding.outlook.push(Outlook {
-            when: when.into(),
+            when,
             then: "it stays, Terminating, and its pods keep the device, until they have finished; no new pod can use the claim"
                 .into(),
         });
@@ -210,7 +210,7 @@ fn drop_entry(claim: &Object, place: usize, name: &str) -> Step {
         {"op": "remove", "path": entry},
     ]);
     Step {
-        when: "whoever wrote it is gone?",
+        when: When::WriterGone,
         text: format!(
             "DEVICE GIVEN AWAY while it is in use, unless {name} has really stopped using it: drop this one entry. With no \
              entry left the controller clears the allocation and finishes by itself"

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, storage::release},
+        causes::storage::release,
         kinds::{Pod, Workload},
         limits,
-        model::{Safety, Step},
+        model::{Safety, Step, When},
         view::{Missing, View},
     },
     object::ObjectRef,
@@ -43,7 +43,7 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
             String::new()
         };
         steps.push(let_go(Step {
-            when: advice::INTENDED,
+            when: When::Intended,
             text: format!("delete the finished pods{more}; their logs go with them"),
             command: Some(Command::of("kubectl -n {} delete pod", [namespace]).arguments(names)),
             safety: Safety::Safe,
@@ -71,7 +71,7 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
         .take(limits::OWNERS)
     {
         steps.push(Step {
-            when: advice::INTENDED,
+            when: When::Intended,
             text: format!(
                 "see why pod {} does not go, which is being deleted already",
                 pod.name()
@@ -124,7 +124,7 @@ fn scaling_deletes_claims(owner: &ObjectRef, namespace: &str, view: &View<'_>) -
 /// The step that shows an owner that no one command stops.
 fn see_step(type_name: &str, name: &str, namespace: &str, text: String) -> Step {
     Step {
-        when: advice::INTENDED,
+        when: When::Intended,
         text,
         command: Some(Command::describe(type_name, name, namespace)),
         safety: Safety::ReadOnly,
@@ -192,7 +192,7 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
         ),
     };
     Step {
-        when: advice::INTENDED,
+        when: When::Intended,
         text,
         command: Some(command),
         safety,

@@ -49,7 +49,7 @@ use crate::{
     command::Command,
     diagnose::{
         limits,
-        model::{Evidence, Finding, Outlook, Safety, Step, Strength},
+        model::{Evidence, Finding, Moment, Outlook, Safety, Step, Strength, When},
         view::View,
     },
     object::Finalizer,
@@ -90,7 +90,7 @@ pub(crate) fn add_group_members(
     });
     if others.is_empty() {
         finding.outlook.push(Outlook {
-            when: "when it goes".into(),
+            when: Moment::Goes,
             then: format!("it is the last of group {group}: the load balancer goes with it"),
         });
         return;
@@ -110,7 +110,7 @@ pub(crate) fn add_group_members(
     ));
     for other in others.iter().take(limits::NAMES_IN_SENTENCE) {
         finding.steps.push(Step {
-            when: "what to do",
+            when: When::Now,
             text: format!(
                 "see the events of {}/{} too: the group is built as one, and a member that fails holds up all",
                 other.namespace(),

@@ -48,7 +48,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        model::{Evidence, Finding, Outlook, Safety, Step, Strength},
+        model::{Evidence, Finding, Moment, Outlook, Safety, Step, Strength, When},
         view::View,
     },
     snapshot::facts::{By, Object},
@@ -98,7 +98,7 @@ pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View
         strength: Strength::Moderate,
     });
     first.outlook.push(Outlook {
-        when: "meanwhile".into(),
+        when: Moment::Meanwhile,
         then: format!(
             "Helm release {release} in {namespace}, which it belongs to, {state}. Installing it again now finds this object, \
              which goes as soon as it is finished"
@@ -106,7 +106,7 @@ pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View
     });
     if state.starts_with("is ") && !state.contains("not known") {
         first.steps.push(Step {
-            when: "when it is gone",
+            when: When::Gone,
             text: format!("DELETES what is left of the release, and its record last. Do not install {release} again before that"),
             command: Some(Command::of("helm uninstall {} -n {}", [release, namespace])),
             safety: Safety::Destructive,

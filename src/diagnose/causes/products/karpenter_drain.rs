@@ -60,7 +60,7 @@ use crate::{
         holder::Holder,
         kinds::Pod,
         limits,
-        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         timing,
         view::{Missing, View},
     },
@@ -192,7 +192,7 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
     }
     if pod.annotation(DO_NOT_DISRUPT) == "true" {
         let step = Step {
-            when: "what to do",
+            when: When::Now,
             text: format!(
                 "ask who marked pod {}, and why: what it does must not be interrupted. When it may, take the mark away, and \
                  it is evicted",
@@ -214,7 +214,7 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
         Ok(Some(budget)) => {
             let number = |field: &str| budget.number(&format!("/status/{field}")).unwrap_or_default();
             let step = Step {
-                when: "what to do",
+                when: When::Now,
                 text: format!(
                     "make room in PodDisruptionBudget {}: repair its pods that are not healthy, or run one more of them; then \
                      the eviction is allowed",

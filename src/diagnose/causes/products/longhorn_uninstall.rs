@@ -49,8 +49,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice::is_removal,
-        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength},
+        model::{Blocker, Evidence, Finding, Page, Safety, Step, StepKind, Strength, When},
         removal::Veto,
         view::View,
     },
@@ -108,7 +107,7 @@ pub(crate) fn add_missing_confirmation(
     finding.forbid(Veto::UninstallNotConfirmed);
     add_failed_job(object, finding, view);
     finding.steps.push(Step {
-        when: "is Longhorn to go, with all its data?",
+        when: When::ProductUnwanted,
         text: format!(
             "DATA LOSS: with this flag the uninstall deletes all volumes of Longhorn. Save what is needed and free all claims \
              first; then set it, and run the uninstall of the same version again (helm uninstall, or its Job {JOB}): it takes \
@@ -131,7 +130,7 @@ fn is_harmless(step: &Step) -> bool {
         .command
         .as_ref()
         .is_some_and(|command| command.argv().iter().any(|word| word.contains(FLAG)));
-    !is_removal(step) && !sets
+    step.kind() != StepKind::RemoveFinalizer && !sets
 }
 
 /// Adds the failed uninstall Job, which is why Helm still reports `uninstalling`.

@@ -53,7 +53,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::advice,
-        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength},
+        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, When},
         view::{Missing, View},
     },
     object::{ObjectRef, is_custom_group},
@@ -86,7 +86,7 @@ pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &Vi
         "no Subscription in {namespace} asks OLM for operator {package} any more"
     ));
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: format!(
             "subscribe to operator {package} again, in namespace {namespace}: OLM installs it, and it finishes by itself"
         ),
@@ -137,13 +137,13 @@ fn add_missing_version(finding: &mut Finding, subscription: &Object, view: &View
             let save = Command::save(&type_name, name, subscription.namespace());
             let file = save.output().unwrap_or_default();
             finding.steps.push(advice::save_step(
-                "what to do",
+                When::Now,
                 &type_name,
                 name,
                 subscription.namespace(),
             ));
             finding.steps.push(Step {
-                when: "what to do",
+                when: When::Now,
                 text: format!(
                     "make Subscription {name} anew from the file: OLM then installs the operator again, which finishes by \
                      itself"
@@ -199,14 +199,14 @@ fn add_catalog_state(finding: &mut Finding, subscription: &Object, view: &View<'
         ),
     ));
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: format!("see what catalogue {name} says of itself"),
         command: Some(Command::get_yaml(&ty.name(), name, namespace)),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: format!("bring catalogue {name} back: OLM resolves its Subscriptions when it answers"),
         command: Some(Command::of(
             "kubectl -n {} get pods -l olm.catalogSource={}",

@@ -59,7 +59,7 @@ use crate::{
         causes::advice,
         complaint::lost,
         events::{event_time, is_of_sidecar},
-        model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         removal::Unable,
         view::View,
     },
@@ -164,7 +164,7 @@ fn step_for_error(message: &str) -> Option<Step> {
         return None;
     };
     Some(Step {
-        when: "what to do",
+        when: When::Now,
         text,
         command,
         safety: Safety::ReadOnly,

@@ -60,7 +60,7 @@ use crate::{
         },
         kinds::PersistentVolume,
         limits,
-        model::{Finding, Outlook, Step},
+        model::{Finding, Moment, Outlook, Step, When},
         view::{Missing, View},
     },
     knowledge::GroupKind,
@@ -125,7 +125,7 @@ fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
             "Keep the disk {}, if it still exists: set the volume to Retain. The volume object then goes.",
             disk(volume)
         );
-        return vec![advice::keep_disks(advice::MISTAKE, text, &[volume])];
+        return vec![advice::keep_disks(When::Mistake, text, &[volume])];
     }
     let claim = pv_protection::claim_of(volume, view);
     let claim_stays = claim.is_ok_and(|claim| claim.is_some_and(|claim| claim.deletion().is_none()));
@@ -134,7 +134,7 @@ fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
     } else {
         "Keep the disk: set the volume to Retain. The volume still goes when its claim goes."
     };
-    vec![advice::keep_disks(advice::MISTAKE, text.into(), &[volume])]
+    vec![advice::keep_disks(When::Mistake, text.into(), &[volume])]
 }
 
 fn claim_step(claim: &Object, view: &View<'_>) -> Option<Step> {
@@ -145,7 +145,7 @@ fn claim_step(claim: &Object, view: &View<'_>) -> Option<Step> {
         } else {
             "Keep the disk: set its volume to Retain. The claim still goes when no pod uses it."
         };
-        advice::keep_disks(advice::MISTAKE, text.into(), &[claim])
+        advice::keep_disks(When::Mistake, text.into(), &[claim])
     })
 }
 
@@ -164,14 +164,14 @@ fn add_claims_step(volumes: Result<Vec<&Object>, Missing>, finding: &mut Finding
         Ok(volumes) if volumes.is_empty() => return,
         Ok(volumes) => {
             let text = "Keep the disks of its claims: set their volumes to Retain. The claims still go.";
-            let step = advice::keep_disks(advice::MISTAKE, text.into(), &volumes);
+            let step = advice::keep_disks(When::Mistake, text.into(), &volumes);
             finding.steps.insert(0, step);
             fate(&volumes)
         }
         Err(missing) => format!("what becomes of their disks is not known: {}", missing.in_words()),
     };
     finding.outlook.push(Outlook {
-        when: "when its claims go".into(),
+        when: Moment::ClaimsGo,
         then,
     });
 }

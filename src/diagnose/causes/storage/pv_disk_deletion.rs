@@ -67,7 +67,7 @@ use crate::{
         },
         events::last_event,
         kinds::PersistentVolume,
-        model::{Evidence, Finding, Outlook, Page, Safety, Said, Step, Strength, Verdict},
+        model::{Evidence, Finding, Moment, Outlook, Page, Safety, Said, Step, Strength, Verdict, When},
         view::View,
     },
     object::Finalizer,
@@ -94,7 +94,7 @@ pub(crate) fn released(
     );
     finding.tell_of(Page::of(module_path!()));
     finding.outlook.push(Outlook {
-        when: "when it succeeds".into(),
+        when: Moment::Succeeds,
         then: fate(volume),
     });
     let mut unread = Vec::new();
@@ -191,7 +191,7 @@ fn add_silence(finding: &mut Finding, volume: &Object) {
     }
     finding.steps.push(advice::nudge(volume));
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "if that does not help, read the log of the csi-provisioner container beside the driver's controller: it \
                may lack the right to patch persistentvolumes, or the driver may not answer"
             .into(),

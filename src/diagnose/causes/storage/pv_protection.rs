@@ -76,7 +76,7 @@ use crate::{
             verdicts::unknown,
         },
         kinds::{PersistentVolume, PersistentVolumeClaim},
-        model::{Evidence, Finding, Outlook, Page, Safety, Said, Step, Strength, Verdict},
+        model::{Evidence, Finding, Moment, Outlook, Page, Safety, Said, Step, Strength, Verdict, When},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -137,7 +137,7 @@ fn nothing_blocks(volume: &Object, finalizer: &Finalizer, says: Said, view: &Vie
     // The diagnosis says elsewhere what happens to the disk of a volume that is not being deleted.
     if volume.deletion().is_some() {
         finding.outlook.push(Outlook {
-            when: "when it goes".into(),
+            when: Moment::Goes,
             then: fate_without_claim(volume),
         });
     }
@@ -188,14 +188,14 @@ fn claim_exists(
     finding.wait.on.push(blocker);
     if volume.deletion().is_none() {
         finding.outlook.push(Outlook {
-            when: "if it is deleted now".into(),
+            when: Moment::DeletedNow,
             then: "it stays, Terminating, as long as the claim exists, and pods keep their data. That cannot be taken back"
                 .into(),
         });
         return finding;
     }
     finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: if claim.deletion().is_some() {
             "it goes when the claim goes".into()
         } else {
@@ -203,7 +203,7 @@ fn claim_exists(
         },
     });
     finding.outlook.push(Outlook {
-        when: "when the claim goes".into(),
+        when: Moment::ClaimGoes,
         then: fate(volume),
     });
     if is_leaked(volume) {
@@ -228,7 +228,7 @@ fn claim_exists(
 /// The step that writes down the disk, because no object will name it any more.
 fn write_down_disk(volume: &Object) -> Step {
     Step {
-        when: advice::INTENDED,
+        when: When::Intended,
         text: format!(
             "write down which disk it is ({}): nothing in the cluster will name it any more, and it must be deleted at \
              the provider by hand",
@@ -243,7 +243,7 @@ fn write_down_disk(volume: &Object) -> Step {
 /// The step that deletes the claim, with what becomes of the disk.
 pub(crate) fn delete_claim(volume: &Object, claim: &Object) -> Step {
     let step = Step {
-        when: advice::INTENDED,
+        when: When::Intended,
         text: "delete the claim".into(),
         command: Some(Command::of(
             "kubectl -n {} delete pvc {}",

@@ -68,7 +68,7 @@ use crate::{
             verdicts,
         },
         kinds::PersistentVolume,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Said, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Said, Strength, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -175,7 +175,7 @@ fn still_bound(volume: &Object, finalizer: &Finalizer, says: Said) -> Finding {
         ));
         if volume.deletion().is_some() {
             finding.outlook.push(Outlook {
-                when: "when the claim goes".into(),
+                when: Moment::ClaimGoes,
                 then: fate(volume),
             });
         }
@@ -205,9 +205,9 @@ fn never_reclaimed(volume: &Object, finalizer: &Finalizer, says: Said, phase: &s
     });
     finding.outlook.push(Outlook {
         when: if volume.deletion().is_some() {
-            "if nothing is done".into()
+            Moment::NothingDone
         } else {
-            "if it is deleted now".into()
+            Moment::DeletedNow
         },
         then: "it stays for ever".into(),
     });

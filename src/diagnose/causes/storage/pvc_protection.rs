@@ -76,7 +76,7 @@ use crate::{
             verdicts::unknown,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Strength, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -217,14 +217,14 @@ fn add_advice(finding: &mut Finding, claim: &Object, users: &[&Object], view: &V
     let first = users.first().map(|pod| pod.name()).unwrap_or_default();
     if claim.deletion().is_none() {
         finding.outlook.push(Outlook {
-            when: "if it is deleted now".into(),
+            when: Moment::DeletedNow,
             then: "it stays, Terminating, until these pods are gone, and no new pod can use it. That cannot be taken back"
                 .into(),
         });
         return;
     }
     finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: "it stays like this, and the pods keep their data".into(),
     });
     finding.outlook.push(data_outlook(claim, view));
@@ -250,7 +250,7 @@ fn data_outlook(claim: &Object, view: &View<'_>) -> Outlook {
         }
     };
     Outlook {
-        when: "when the claim goes".into(),
+        when: Moment::ClaimGoes,
         then,
     }
 }

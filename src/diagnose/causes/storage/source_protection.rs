@@ -60,7 +60,7 @@ use crate::{
         kinds::{
             PersistentVolumeClaim, StorageClass, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent,
         },
-        model::{Blocker, Finding, Outlook, Page, Safety, Said, Step, Verdict},
+        model::{Blocker, Finding, Moment, Outlook, Page, Safety, Said, Step, StepKind, Verdict, When},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -132,7 +132,7 @@ fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) 
                         .into(),
                 ),
                 None => Step {
-                    when: "what to do",
+                    when: When::Now,
                     text: "no snapshot of the claim is left, and only a change of one makes the controller look: without \
                            help this finalizer stays for ever"
                         .into(),
@@ -205,9 +205,9 @@ fn restore_in_progress(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>
     controller.add_evidence(&mut finding);
     if idle {
         // No controller watches for this finalizer: a periodic clean-up removes it, or it stays.
-        finding.steps.retain(|step| !advice::is_nudge(step));
+        finding.steps.retain(|step| step.kind() != StepKind::Nudge);
         finding.outlook.push(Outlook {
-            when: "if nothing is done".into(),
+            when: Moment::NothingDone,
             then:
                 "a csi-provisioner of v6.3 or later takes it off within five minutes; one of v6.2 never does"
                     .into(),
@@ -263,14 +263,14 @@ fn source_in_use(
             };
             finding.steps.push(Step {
                 safety,
-                ..remove_finalizer(object, finalizer, "what to do", &text)
+                ..remove_finalizer(object, finalizer, When::Now, &text)
             });
         }
         return finding;
     }
     finding.wait.verdict = Verdict::Waiting;
     finding.outlook.push(Outlook {
-        when: format!("when the {what} is done"),
+        when: Moment::WorkDone,
         then: "this finalizer goes by itself".into(),
     });
     for blocker in busy.iter().take(3) {
@@ -294,7 +294,7 @@ fn source_in_use(
             )
         };
         finding.steps.push(Step {
-            when: "give it up?",
+            when: When::GiveUp,
             text,
             command: Some(Command::of(
                 "kubectl -n {} delete {}/{}",

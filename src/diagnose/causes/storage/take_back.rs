@@ -51,15 +51,12 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{
-            advice,
-            storage::{
-                pv_protection,
-                reclaim_policy::{self, volumes_of},
-            },
+        causes::storage::{
+            pv_protection,
+            reclaim_policy::{self, volumes_of},
         },
         kinds::PersistentVolume,
-        model::{Finding, Safety, Step},
+        model::{Finding, Safety, Step, StepKind, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -78,10 +75,7 @@ pub(crate) fn add_take_back_step(object: &Object, findings: &mut [Finding], view
     let step = step.filter(|_| keeps_what_is_made(object.namespace(), view));
     if let (Some(finding), Some(step)) = (findings.first_mut(), step) {
         let steps = &mut finding.steps;
-        let kept = steps
-            .iter()
-            .take_while(|step| step.when == advice::MISTAKE)
-            .count();
+        let kept = steps.iter().take_while(|step| step.when == When::Mistake).count();
         steps.insert(kept, step);
     }
 }
@@ -104,7 +98,7 @@ fn of_volume(volume: &Object, view: &View<'_>) -> Option<Step> {
         return Some(in_etcd(volume));
     }
     Some(Step {
-        when: advice::MISTAKE,
+        when: When::Mistake,
         text: "Take the deletion back: the volume is made again. Its disk, claim and pods stay.".into(),
         command: Some(Command::of("kubectl finalizers rescue pv/{}", [volume.name()])),
         safety: Safety::Reversible,
@@ -136,13 +130,13 @@ fn has_owner(object: &Object) -> bool {
 /// namespace: its objects are deleted one by one, whatever becomes of it.
 fn is_worth_it(object: &Object, findings: &[Finding]) -> bool {
     let mut steps = findings.iter().flat_map(|finding| &finding.steps);
-    !object.is("", "namespaces") && steps.any(advice::is_keep_disks)
+    !object.is("", "namespaces") && steps.any(|step| step.kind() == StepKind::KeepDisks)
 }
 
 /// Shows whether etcd can be reached, and with what command. Nothing is changed yet.
 fn in_etcd(object: &Object) -> Step {
     Step {
-        when: advice::MISTAKE,
+        when: When::Mistake,
         text: "Take the deletion back, if you can reach the etcd of this cluster. This shows how.".into(),
         command: Some(Command::way_to_etcd(
             &object.resource.name(),

@@ -66,7 +66,7 @@ use crate::{
         },
         kinds::{Node, PersistentVolume, VolumeAttachment},
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         removal::{Unable, Veto},
         timing,
         view::View,
@@ -208,7 +208,7 @@ fn add_silence(finding: &mut Finding, attachment: &Object) {
     finding.say("it has written no error");
     finding.steps.push(advice::nudge(attachment));
     finding.steps.push(Step {
-        when: "what to do",
+        when: When::Now,
         text: "if that does not help, read the log of the csi-attacher container beside the driver's controller: the driver \
                may not answer, or the attacher may lack the rights to patch volumeattachments and volumeattachments/status, \
                without which it cannot even say so"
@@ -245,7 +245,7 @@ fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
         csi_errors::add_error(finding, ("detaching failed", source), detaching, time, view);
         finding.steps.extend(csi_errors::steps(attachment, detaching));
         finding.outlook.push(Outlook {
-            when: "if nothing is done".into(),
+            when: Moment::NothingDone,
             then: "the attacher tries again and again, with longer and longer pauses".into(),
         });
     } else if !attaching.is_empty() {
@@ -274,12 +274,12 @@ fn add_missing_volume(finding: &mut Finding, attachment: &Object, finalizer: &Fi
         strength: Strength::Proof,
     });
     finding.outlook = vec![Outlook {
-        when: "if nothing is done".into(),
+        when: Moment::NothingDone,
         then: "it stays for ever".into(),
     }];
     finding.steps = vec![
         Step {
-            when: "what to do",
+            when: When::Now,
             text: format!(
                 "if you have a copy of PersistentVolume {volume}: create it again with policy Retain and the same \
                  spec.csi; the attacher then detaches the disk by itself"
@@ -291,7 +291,7 @@ fn add_missing_volume(finding: &mut Finding, attachment: &Object, finalizer: &Fi
         remove_finalizer(
             attachment,
             finalizer,
-            "what to do",
+            When::Now,
             &format!(
                 "DATA LOSS if node {node} still runs and writes: otherwise detach the disk at the provider, see that \
                  it is detached, and then take this one finalizer off"

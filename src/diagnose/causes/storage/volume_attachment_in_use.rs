@@ -60,7 +60,7 @@ use crate::{
             verdicts::unknown,
         },
         kinds::{Node, PersistentVolume, Pod, VolumeAttachment},
-        model::{Blocker, CauseState, Finding, Outlook, Page, Safety, Said, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Moment, Outlook, Page, Safety, Said, Step, Verdict, When},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -91,7 +91,7 @@ pub(crate) fn still_attached(
     }
     finding.steps = steps(attachment, view);
     finding.outlook.push(Outlook {
-        when: "if it were deleted now".into(),
+        when: Moment::DeletedNow,
         then: format!(
             "the disk would be detached from node {} while it may be in use there; the attach/detach controller deletes \
              it by itself when no pod needs it",
@@ -276,14 +276,14 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
     }
     vec![
         Step {
-            when: "node comes back?",
+            when: When::NodeBack,
             text: format!("bring node {name} back, or wait: after six minutes the disk is detached by force"),
             command: Some(Command::of("kubectl get node {} -o wide", [name])),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),
         },
         Step {
-            when: "machine is off?",
+            when: When::MachineOff,
             text: format!(
                 "DATA LOSS if node {name} still runs and writes: only if its machine is certainly off, say so. The disk is \
                  then detached at once"
@@ -301,7 +301,7 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
 /// The step that explains an attachment that is being deleted.
 fn explain_step(attachment: &Object) -> Step {
     Step {
-        when: "what to do",
+        when: When::Now,
         text: "see why the disk is not detached, and what to do about it".into(),
         command: Some(Command::explain("volumeattachment", attachment.name(), "")),
         safety: Safety::ReadOnly,
@@ -313,7 +313,7 @@ fn explain_step(attachment: &Object) -> Step {
 fn steps_without_node(attachment: &Object, node: &str) -> Vec<Step> {
     vec![
         Step {
-            when: "can it wait?",
+            when: When::CanWait,
             text: "wait: six minutes after its last pod the attach/detach controller asks for it itself"
                 .into(),
             command: None,
@@ -321,7 +321,7 @@ fn steps_without_node(attachment: &Object, node: &str) -> Vec<Step> {
             lets_go: Vec::new(),
         },
         Step {
-            when: "machine is gone?",
+            when: When::MachineGone,
             text: format!(
                 "DATA LOSS if the machine that was node {node} still runs and writes: only if it is certainly off or gone, \
                  delete the attachment. Its attacher then detaches the disk"

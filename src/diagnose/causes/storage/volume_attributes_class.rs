@@ -56,7 +56,7 @@ use crate::{
         },
         kinds::{PersistentVolume, PersistentVolumeClaim},
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::View,
     },
     object::Finalizer,
@@ -118,9 +118,9 @@ fn class_in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
     finding.wait.on = blockers(&used_by_claims, &used_by_volumes, view);
     finding.outlook.push(Outlook {
         when: if class.deletion().is_some() {
-            "if nothing is done".into()
+            Moment::NothingDone
         } else {
-            "if it is deleted now".into()
+            Moment::DeletedNow
         },
         then: "it stays, Terminating, until nothing names it; volumes keep their data and their settings"
             .into(),
@@ -194,7 +194,7 @@ fn name_or_none(class: &str) -> &str {
 
 fn change_class_step(claim: &Object) -> Step {
     Step {
-        when: advice::INTENDED,
+        when: When::Intended,
         text: format!(
             "give claim {}/{} another class, in place of OTHER-CLASS; the driver's csi-resizer then changes its volume",
             claim.namespace(),

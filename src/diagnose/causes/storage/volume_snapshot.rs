@@ -65,7 +65,7 @@ use crate::{
             verdicts::unknown,
         },
         kinds::{VolumeSnapshot, VolumeSnapshotContent},
-        model::{Finding, Outlook, Page, Verdict},
+        model::{Finding, Moment, Outlook, Page, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -201,9 +201,9 @@ fn bound_to_content(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -
     };
     finding.outlook.push(Outlook {
         when: if snapshot.deletion().is_some() {
-            "when it succeeds".into()
+            Moment::Succeeds
         } else {
-            "if it is deleted now".into()
+            Moment::DeletedNow
         },
         then: fate(content),
     });

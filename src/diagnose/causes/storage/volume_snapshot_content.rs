@@ -63,7 +63,7 @@ use crate::{
         },
         events::last_event,
         kinds::VolumeSnapshotContent,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         timing,
         view::View,
     },
@@ -113,9 +113,9 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
     ));
     finding.outlook.push(Outlook {
         when: if content.deletion().is_some() {
-            "when it succeeds".into()
+            Moment::Succeeds
         } else {
-            "if it is deleted now".into()
+            Moment::DeletedNow
         },
         then: fate(content),
     });
@@ -224,7 +224,7 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
             finding.steps.extend(keep_snapshot_step(content));
             if snapshot.deletion().is_none() {
                 let step = Step {
-                    when: advice::INTENDED,
+                    when: When::Intended,
                     text: format!("delete its VolumeSnapshot {namespace}/{name}; the content goes with it"),
                     command: Some(Command::of(
                         "kubectl -n {} delete volumesnapshots.{}/{}",
@@ -258,13 +258,13 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
     finding.outlook.insert(
         0,
         Outlook {
-            when: "if nothing is done".into(),
+            when: Moment::NothingDone,
             then: "it stays for ever".into(),
         },
     );
     finding.steps.extend(keep_snapshot_step(content));
     let step = Step {
-        when: advice::INTENDED,
+        when: When::Intended,
         text: "set the mark that its snapshot would have set".into(),
         command: Some(Command::of(
             "kubectl annotate {}/{} {}=yes",
@@ -281,7 +281,7 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
 /// The step that sets deletionPolicy Retain, for a content with policy Delete.
 fn keep_snapshot_step(content: &Object) -> Option<Step> {
     (VolumeSnapshotContent(content).deletion_policy() == "Delete").then(|| Step {
-        when: "keep the snapshot?",
+        when: When::KeepSnapshot,
         text: format!(
             "set deletionPolicy Retain: the snapshot {} then stays at the provider. Write down its name",
             handle(content)

@@ -6,7 +6,7 @@ use crate::{
     command::{Command, Shown},
     diagnose::{
         Blocker, CauseState, Safety, Verdict,
-        model::{Liveness, Strength},
+        model::{Liveness, Strength, When},
     },
     object::{Age, Finalizer, List, ObjectRef},
     output::scan::tests::{NOW, going, report, stuck_cluster, wait},
@@ -102,7 +102,7 @@ pub(super) fn explanation(text: &str) -> ExplainReport {
         if_deleted: Vec::new(),
         steps: vec![StepReport {
             finalizer: None,
-            when: text.into(),
+            when: When::Now,
             text: text.into(),
             command: Shown::from(&Command::explain("pvc", text, "db")),
             safety: Safety::ReadOnly,

@@ -7,7 +7,7 @@ use crate::{
         causes::api_machinery::update_rejected::{
             add_rejection, namespace_exemption, namespace_exemption::RequestMatcher,
         },
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+        model::{Blocker, Evidence, Finding, Safety, Step, Strength, When},
     },
     snapshot::facts::Object,
 };
@@ -50,7 +50,7 @@ pub(crate) fn add_policy_rejection(object: &Object, finding: &mut Finding, polic
 pub(crate) fn steps(object: &Object, policy: &Policy<'_>) -> Vec<Step> {
     let (name, binding) = (policy.object.name(), policy.binding.name());
     let see = Step {
-        when: "what to do",
+        when: When::Now,
         text: format!("see what policy {name} is for, and whose it is"),
         command: Some(Command::of(
             "kubectl get validatingadmissionpolicy/{} validatingadmissionpolicybinding/{} -o yaml",

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     command::Command,
-    diagnose::model::{Safety, Step},
+    diagnose::model::{Safety, Step, When},
     snapshot::facts::Object,
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn step(object: &Object, matcher: &RequestMatcher<'_>) -> Option<Step
     let (pointer, name) = &matcher.identity;
     let operations = json!([{"op": "test", "path": pointer, "value": name}, operation]);
     Some(Step {
-        when: "what to do",
+        when: When::Now,
         text: format!(
             "or, with its owner, except {what} from {} for as long as this takes. It stays in force everywhere else. A \
              product that manages it may put it back. Afterwards take the exception out again",

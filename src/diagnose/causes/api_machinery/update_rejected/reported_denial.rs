@@ -20,7 +20,7 @@ use crate::{
             namespace_exemption::RequestMatcher,
         },
         complaint::complaints,
-        model::{Blocker, Finding, Safety, Step, Verdict},
+        model::{Blocker, Finding, Safety, Step, Verdict, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -150,7 +150,7 @@ fn by_webhook(object: &Object, webhook: &Webhook<'_>) -> (Blocker, Vec<Step>, St
     let configuration = webhook.configuration;
     let (kind, name) = (configuration.resource.name(), configuration.name());
     let see = Step {
-        when: "what to do",
+        when: When::Now,
         text: format!(
             "ask whoever runs webhook {} why it refuses, and whether a newer version lets finalizers go",
             webhook.name

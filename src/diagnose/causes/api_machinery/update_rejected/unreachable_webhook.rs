@@ -4,7 +4,7 @@ use crate::command::Command;
 use crate::diagnose::{
     admission::webhooks::Webhook,
     causes::{advice, api_machinery::update_rejected::add_rejection},
-    model::{Blocker, CauseState, Evidence, Finding, Safety, Step, Strength},
+    model::{Blocker, CauseState, Evidence, Finding, Safety, Step, Strength, When},
 };
 
 /// Adds the unreachable webhooks of one configuration. `in_full` adds their steps too.
@@ -56,14 +56,14 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
     }
     let steps = [
         Step {
-            when: "what to do",
+            when: When::Now,
             text: format!("see why Service {service} does not serve, and bring it back"),
             command: Some(backend.command.clone()),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),
         },
         advice::save_step(
-            GONE,
+            When::ProductGone,
             &first.configuration.resource.name(),
             first.configuration.name(),
             "",
@@ -72,9 +72,6 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
     ];
     finding.steps.splice(0..0, steps);
 }
-
-/// Applies if nobody will ever serve the webhook again.
-const GONE: &str = "product is gone?";
 
 /// The step that deletes the webhooks of a product that is gone, and nothing else.
 fn delete_step(webhook: &Webhook<'_>) -> Step {
@@ -104,7 +101,7 @@ fn delete_step(webhook: &Webhook<'_>) -> Step {
         )
     };
     Step {
-        when: GONE,
+        when: When::ProductGone,
         text,
         command: Some(then),
         safety: Safety::Destructive,

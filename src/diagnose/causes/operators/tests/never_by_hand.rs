@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     diagnose::{
-        causes::advice::is_removal,
+        model::StepKind,
         removal::Veto,
         testing::{
             fixtures::going,
@@ -50,7 +50,11 @@ fn vetoes(world: &World) -> Vec<String> {
     let diagnosis = world.explain(&guest());
     let vetoes: Vec<_> = diagnosis.waits.iter().flat_map(|wait| &wait.vetoes).collect();
     assert!(
-        vetoes.is_empty() || !diagnosis.steps.iter().any(is_removal),
+        vetoes.is_empty()
+            || !diagnosis
+                .steps
+                .iter()
+                .any(|step| step.kind() == StepKind::RemoveFinalizer),
         "{diagnosis:#?}"
     );
     vetoes.into_iter().map(Veto::why).collect()

@@ -9,7 +9,7 @@ use crate::{
             operators::{missing_reference, missing_reference::Reference, referenced_by},
         },
         limits,
-        model::{Blocker, Evidence, Outlook, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Moment, Outlook, Step, Strength, Verdict},
     },
     knowledge::{GroupKind, schema::KindPattern},
     object::ResourceType,
@@ -220,7 +220,7 @@ impl<'v> Search<'_, 'v> {
         }
         if matches!(self.finding.wait.verdict, Verdict::InUse | Verdict::Waiting) {
             self.finding.outlook.push(Outlook {
-                when: "when they are gone".into(),
+                when: Moment::OthersGone,
                 then: format!("no object of {} holds it any more", ty.name()),
             });
         }

@@ -6,6 +6,7 @@ use crate::{
     diagnose::{
         Diagnosis, Safety, Step,
         causes::storage::tests::{claim, volume},
+        model::When,
         testing::world::{World, bare as object},
     },
     snapshot::facts::Object,
@@ -144,7 +145,7 @@ fn etcd_is_not_offered_for_what_takes_no_disk_along() {
         object("networking.k8s.io", "ipaddresses", "IPAddress", address),
     ])
     .explain_first();
-    let mistake = |step: &Step| step.when == "deleted by mistake?";
+    let mistake = |step: &Step| step.when == When::Mistake;
     assert!(diagnosis.steps.iter().any(mistake), "{diagnosis:#?}");
     assert_eq!(offered(&diagnosis), [], "{diagnosis:#?}");
 }
