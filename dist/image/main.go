@@ -195,7 +195,11 @@ func packed(files map[string][]byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return out.Bytes(), pack.Close()
+	// Its end is written here, so the bytes are taken after it.
+	if err := pack.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
 // Writes the layout, validates what is there, and packs it into one file.
