@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{Cluster, Component, binaries, kubeconfig, ports, wait};
@@ -169,6 +170,7 @@ impl<'a> Operator<'a> {
     /// Kills its process, which cannot start again, and reports that as a kubelet does.
     pub fn crashes(&self) {
         self.process.kill();
+        self.lease_expires();
         self.pod_is(
             0,
             &json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}],
@@ -190,8 +192,32 @@ impl<'a> Operator<'a> {
         ];
         self.cluster.kubectl(zero).success();
         self.process.stop();
+        self.lease_expires();
         wait("the Deployment has no Pod", SOON, || self.pods().is_empty());
         self.has_ready(0);
+    }
+
+    /// Puts the last renewal of its Leases back by a minute, instead of waiting for it. Nobody renews them now.
+    fn lease_expires(&self) {
+        let namespace = format!("--namespace={}", self.namespace);
+        let leases = self
+            .cluster
+            .kubectl(["get", "leases", "--output=name", &namespace])
+            .success();
+        let earlier = Timestamp::now() - SignedDuration::from_mins(1);
+        let patch = json!({"spec": {"renewTime": earlier.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()}});
+        for lease in leases.lines() {
+            self.cluster
+                .kubectl([
+                    "patch",
+                    lease,
+                    "--type=merge",
+                    "--patch",
+                    &patch.to_string(),
+                    &namespace,
+                ])
+                .success();
+        }
     }
 
     /// Takes the right to change these objects from its roles, or gives it back.

@@ -74,8 +74,16 @@ pub(super) fn described_with_driver(
         workload::drop_unrelated_workloads(entry, object, &mut holder, view);
     }
     match holder.liveness() {
-        // The controller runs and does nothing, so its rights are checked.
-        Liveness::Running if is_late(object, view) => check_rights(object, &mut holder, view),
+        // The controller runs and does nothing, so its rights are checked. A Lease shows that it runs, and not under which
+        // name.
+        Liveness::Running if is_late(object, view) => {
+            let is_unnamed = holder.running().is_empty() && !entry.holder.workloads.is_empty();
+            if is_unnamed && driver.is_none() && entry.holder.runs == Runs::InCluster {
+                let wanted = Wanted::of(entry, object, finalizer);
+                add_candidates(object, None, Some(&wanted), &mut holder, view);
+            }
+            check_rights(object, &mut holder, view);
+        }
         // The names do not find the controller, so everything that may change the object is a candidate.
         Liveness::Unknown | Liveness::Gone
             if holder.unseen.is_empty() && matches!(entry.holder.runs, Runs::InCluster | Runs::Nobody) =>

@@ -320,6 +320,21 @@ impl Holder {
         format!("{}{more}. That may be it, under another name", named.join("; "))
     }
 
+    /// The workload that is taken for the controller, whether it runs or not, if it is only one.
+    pub fn workload(&self) -> Option<&ObjectRef> {
+        let found: BTreeSet<_> = self
+            .signs
+            .iter()
+            .filter(|sign| sign.trace == Trace::Workload)
+            .filter(|sign| matches!(sign.tells, Tells::Alive | Tells::Off | Tells::Failing))
+            .filter_map(|sign| sign.object.as_ref())
+            .collect();
+        match found.len() {
+            1 => found.into_iter().next(),
+            _ => None,
+        }
+    }
+
     /// The running workloads that are taken for the controller, each once.
     pub fn running(&self) -> BTreeSet<&ObjectRef> {
         self.with(Tells::Alive)

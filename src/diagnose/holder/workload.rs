@@ -247,13 +247,14 @@ fn description(workload: &Workload, target: &Object) -> String {
 
 /// The group, plural and kind of these workloads.
 fn kind(kind: WorkloadKind) -> (&'static str, &'static str, &'static str) {
-    match kind {
-        WorkloadKind::Deployment => ("apps", "deployments", "Deployment"),
-        WorkloadKind::StatefulSet => ("apps", "statefulsets", "StatefulSet"),
-        WorkloadKind::DaemonSet => ("apps", "daemonsets", "DaemonSet"),
-        WorkloadKind::Job => ("batch", "jobs", "Job"),
-        WorkloadKind::Pod => ("", "pods", "Pod"),
-    }
+    let (group, plural) = match kind {
+        WorkloadKind::Deployment => ("apps", "deployments"),
+        WorkloadKind::StatefulSet => ("apps", "statefulsets"),
+        WorkloadKind::DaemonSet => ("apps", "daemonsets"),
+        WorkloadKind::Job => ("batch", "jobs"),
+        WorkloadKind::Pod => ("", "pods"),
+    };
+    (group, plural, kind.name())
 }
 
 /// The workloads with this name or these labels.

@@ -209,6 +209,19 @@ pub enum WorkloadKind {
     Pod,
 }
 
+impl WorkloadKind {
+    /// The kind, as Kubernetes writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            WorkloadKind::Deployment => "Deployment",
+            WorkloadKind::StatefulSet => "StatefulSet",
+            WorkloadKind::DaemonSet => "DaemonSet",
+            WorkloadKind::Job => "Job",
+            WorkloadKind::Pod => "Pod",
+        }
+    }
+}
+
 /// The statements of an entry that are our judgement and not the source's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -70,6 +70,15 @@ impl Case {
         self.told(cluster, ns, name)
     }
 
+    /// The same, ten minutes later: only then are the rights of a controller checked.
+    fn deleted_long_ago(&self, cluster: &Cluster, ns: &Namespace<'_>, name: &str) -> Told {
+        delete(cluster, &self.target(name), self.place(ns));
+        let key = [self.group, self.plural, self.place(ns), name];
+        let key: Vec<_> = key.into_iter().filter(|part| !part.is_empty()).collect();
+        cluster.deleted_earlier(&key.join("/"), 600);
+        self.told(cluster, ns, name)
+    }
+
     fn told(&self, cluster: &Cluster, ns: &Namespace<'_>, name: &str) -> Told {
         told(cluster, &self.target(name), self.place(ns))
     }
@@ -122,17 +131,18 @@ impl Case {
     fn waits_for_its_keeper(&self, story: &Told, operator: &Operator<'_>) {
         let verdict = story.verdict(self.finalizer);
         assert!(["in-use", "waiting"].contains(&verdict), "{story}");
-        assert_eq!(
-            story.controller(self.finalizer),
-            (&*operator.deployment, "running"),
-            "{story}"
-        );
+        assert_eq!(story.controller(self.finalizer).1, "running", "{story}");
         assert!(story.blockers().iter().any(|name| name == self.keeper), "{story}");
         assert_eq!(story.first_label(), "read-only", "{story}");
         story
             .never_says("It is gone")
+            .says(&format!(
+                "Deployment {}/{}",
+                operator.namespace, operator.deployment
+            ))
             .never_advises("finalizers remove")
             .never_advises("scale deployments.apps")
+            .never_advises("HOLDER")
             .is_careful();
     }
 
@@ -205,7 +215,7 @@ impl Case {
         let operator = &Operator::install(cluster, self.product);
         self.held(ns, operator, "spare");
         operator.may_change(self.plural, self.group, false);
-        let story = self.deleted(cluster, ns, "spare");
+        let story = self.deleted_long_ago(cluster, ns, "spare");
         assert_eq!(story.verdict(self.finalizer), "failing", "{story}");
         assert_eq!(story.first_label(), "read-only", "{story}");
         story
@@ -221,7 +231,7 @@ impl Case {
         self.removal_is_refused(cluster, ns, "spare");
         replayed(cluster, &self.target("spare"), self.place(ns));
         operator.may_change(self.plural, self.group, true);
-        story.nudge(cluster);
+        // It retries by itself.
         self.goes(cluster, ns, "spare");
     }
 
@@ -252,9 +262,8 @@ impl Case {
         let operator = &Operator::install_as(cluster, self.product, self.renamed);
         (self.used)(cluster, ns);
         self.is_held(ns, operator, "used");
-        let story = self.deleted(cluster, ns, "used");
+        let story = self.deleted_long_ago(cluster, ns, "used");
         self.waits_for_its_keeper(&story, operator);
-        story.says(&format!("{}/{}", operator.namespace, operator.deployment));
         self.removal_is_refused(cluster, ns, "used");
         replayed(cluster, &self.target("used"), self.place(ns));
         (self.frees)(cluster, ns);

@@ -103,7 +103,10 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     aws_ingress_group::add_group_members(object, finalizer, &mut finding, view);
     waits_for::add_waits(object, &entry, &holder, &mut finding, view);
     let in_command = |template: &Template| {
-        template.fill(|word| placeholder_value(word, object, finalizer, entry.matched(&finalizer.name)))
+        template.fill(|word| {
+            placeholder_value(word, object, finalizer, entry.matched(&finalizer.name))
+                .or_else(|| controller_value(word, &entry, &holder))
+        })
     };
     finding
         .steps
@@ -242,7 +245,34 @@ fn placeholder_value(
         "claim-namespace" => object.text("/spec/claimRef/namespace"),
         "volume" => object.text("/spec/volumeName"),
         "node" => object.text("/spec/nodeName"),
+        "content" => object.text("/status/boundVolumeSnapshotContentName"),
+        "driver" => ["/spec/csi/driver", "/spec/attacher", "/spec/driver"]
+            .map(|path| object.text(path))
+            .into_iter()
+            .find(|driver| !driver.is_empty())
+            .unwrap_or_default(),
         _ => "",
     };
     Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The words of a command about the controller. A command names the kind of its workload, so one of another kind than the
+/// entry knows is not filled in.
+fn controller_value(word: &str, entry: &Entry, holder: &Holder) -> Option<String> {
+    let found = holder.workload();
+    match word {
+        "holder" => {
+            let kinds: Vec<_> = entry.holder.workloads.iter().map(|one| one.kind.name()).collect();
+            found
+                .filter(|workload| kinds.contains(&workload.kind.as_str()))
+                .map(|workload| workload.name.clone())
+        }
+        "holder-namespace" => match (found, entry.holder.namespaces.as_slice()) {
+            (Some(workload), _) => workload.namespace.clone(),
+            // It is always installed there.
+            (None, [only]) if !only.contains('*') => Some(only.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
 }
