@@ -230,6 +230,11 @@ pub struct ExplainArgs {
     /// Exit with 4 if an object is stuck, or with 5 if none is but not everything was read
     #[arg(long)]
     pub exit_code: bool,
+    /// A silent API group that --exit-code ignores
+    ///
+    /// For a group that is known not to answer, such as metrics.k8s.io. It stays in the output. May be repeated.
+    #[arg(long, value_name = "GROUP", requires = "exit_code")]
+    pub accept_gap: Vec<String>,
     /// Format of the output
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,

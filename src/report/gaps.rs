@@ -114,6 +114,12 @@ impl From<&Gap> for GapReport {
     }
 }
 
+/// Whether more was not read than these API groups.
+pub fn are_beside(gaps: &[GapReport], groups: &[String]) -> bool {
+    let is_accepted = |gap: &GapReport| groups.iter().any(|group| gap.is_of_group(group));
+    !gaps.iter().all(is_accepted)
+}
+
 impl GapReport {
     /// A cluster of which nothing was read.
     pub fn of_cluster(cluster: &str, reason: &'static str, message: String) -> Self {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
     changes::ChangesReport,
+    gaps,
     holders::HolderReport,
     leftovers::{Leftovers, LeftoversReport},
     reason::{self, Content, Coverage},
@@ -279,8 +280,7 @@ impl ScanReport {
 
     /// Whether more was not read than these API groups.
     pub fn has_gaps_beside(&self, groups: &[String]) -> bool {
-        let is_accepted = |gap: &GapReport| groups.iter().any(|group| gap.is_of_group(group));
-        !self.not_read.iter().all(is_accepted)
+        gaps::are_beside(&self.not_read, groups)
     }
 
     /// Names the cluster in every record.

@@ -23,7 +23,7 @@ use crate::{
     knowledge::Knowledge,
     object::{ObjectRef, ResourceType},
     output::{self, picture::Graph},
-    report::ExplainReport,
+    report::{ExplainReport, gaps},
     settings::Explain,
     snapshot::{
         What,
@@ -99,7 +99,7 @@ pub(super) fn run<'a>(
     explanations.notes.iter().for_each(|note| super::warn(note));
     show(&explanations.reports, explain.format)?;
     explanations.errors.iter().for_each(super::complain);
-    Ok((explanations.exit_code(explain.exit_code), explanations.finalizers))
+    Ok((explanations.exit_code(explain), explanations.finalizers))
 }
 
 /// Says what is wrong with the files, and from when they are.
@@ -189,7 +189,9 @@ impl<'a> Explanations<'a> {
     }
 
     /// A failure takes precedence over a usage error: a script may retry it. Both take precedence over what was found.
-    fn exit_code(&self, is_asked: bool) -> Exit {
+    fn exit_code(&self, explain: &Explain) -> Exit {
+        let is_asked = explain.exit_code;
+        let has_gaps = |report: &ExplainReport| gaps::are_beside(&report.not_read, &explain.accepted_gaps);
         let mut exits = self.errors.iter().map(Exit::from);
         if self.stopped {
             Exit::Interrupted
@@ -199,7 +201,7 @@ impl<'a> Explanations<'a> {
             exit
         } else if is_asked && self.reports.iter().any(ExplainReport::is_stuck) {
             Exit::Stuck
-        } else if is_asked && self.reports.iter().any(|report| !report.not_read.is_empty()) {
+        } else if is_asked && self.reports.iter().any(has_gaps) {
             Exit::Incomplete
         } else {
             Exit::Done

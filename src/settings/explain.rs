@@ -24,6 +24,8 @@ pub struct Explain {
     pub format: Format,
     /// Whether the exit code depends on the result.
     pub exit_code: bool,
+    /// The API groups that need not answer for the exit code.
+    pub accepted_gaps: Vec<String>,
 }
 
 /// The namespace in which to look for an object of a namespaced type.
@@ -91,6 +93,7 @@ impl Explain {
             connection: Box::new(Connection::new(connection)?),
             format: words.output,
             exit_code: words.exit_code,
+            accepted_gaps: words.accept_gap,
         })
     }
 }

@@ -24,6 +24,7 @@ const MODULES: &[(&str, &str)] = &[
     ("reaper", "reaper"),
     ("helm", "charts"),
     ("kustomize", "charts"),
+    ("actionlint", "actionlint"),
     ("promtool", "prometheus"),
     ("prometheus", "prometheus"),
 ];

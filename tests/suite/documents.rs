@@ -193,6 +193,66 @@ fn the_readme_is_short_and_narrow() {
     }
 }
 
+/// What the program prints for people fits 100 columns, in every document. Data and pictures are as long as they are, and so is a
+/// name that may not be broken.
+#[test]
+fn the_outputs_of_the_documents_are_narrow() {
+    let mut blocks = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for block in text.split("```console\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            blocks += 1;
+            if ["-o mermaid", "-o yaml", "-o json"]
+                .iter()
+                .any(|data| block.contains(data))
+            {
+                continue;
+            }
+            let mut is_note = false;
+            for line in block.lines() {
+                is_note =
+                    NOTES.iter().any(|note| line.starts_with(note)) || is_note && line.starts_with("  ");
+                let longest = line.split_whitespace().map(str::len).max().unwrap_or(0);
+                assert!(
+                    line.chars().count() <= 100 || longest > 60 || is_note,
+                    "{}: {line}",
+                    document.display()
+                );
+            }
+        }
+    }
+    assert!(blocks > 15, "only {blocks} examples were found");
+}
+
+/// How messages on standard error begin. They are never wrapped, so that they can be searched for.
+const NOTES: [&str; 4] = ["ages are measured at ", "warning: ", "error: ", "NOT READ"];
+
+/// README.md names exactly the minor versions whose control planes the tests build.
+#[test]
+fn the_readme_names_the_tested_versions_of_kubernetes() {
+    let planes = root().join("tests/controlplane");
+    let mut minors: BTreeSet<String> = fs::read_dir(&planes)
+        .unwrap()
+        .filter_map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            name.strip_prefix("kubernetes-").map(str::to_owned)
+        })
+        .collect();
+    let newest = fs::read_to_string(planes.join("kubernetes/go.mod")).unwrap();
+    let newest = newest.split("k8s.io/kubernetes v1.").nth(1).unwrap();
+    minors.insert(format!("1.{}", newest.split('.').next().unwrap()));
+    let readme = readme();
+    let sentence = readme.split("tested with Kubernetes ").nth(1).unwrap();
+    let sentence = sentence.split(", on ").next().unwrap();
+    let named: BTreeSet<_> = sentence
+        .split(|c: char| !c.is_ascii_digit() && c != '.')
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(named, minors);
+}
+
 /// Words of a plan that are the same in each run: identities, ages and digests have digits.
 fn steady(text: &str) -> Vec<&str> {
     let word = |word| match word {

@@ -143,7 +143,7 @@ fn the_last_values_stay_when_the_cluster_is_out_of_reach() {
     }
     let age = before.lines().find_map(|line| {
         line.strip_prefix(
-            "finalizers_deletion_oldest_seconds{resource=\"persistentvolumeclaims\",group=\"\"} ",
+            "finalizers_deletion_oldest_seconds{resource=\"persistentvolumeclaims\",group=\"\",cause=\"storage/pvc_protection\"} ",
         )
     });
     let age: f64 = age.unwrap().parse().unwrap();

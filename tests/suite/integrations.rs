@@ -61,6 +61,7 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
         let is_ours = word == "kubectl-finalizers"
+            || word.ends_with("/kubectl-finalizers")
             || word == "kubectl" && words.next_if(|next| *next == "finalizers").is_some();
         if !is_ours {
             continue;

@@ -1,8 +1,10 @@
 //! The archives of `scripts/package`: their files, the rules of krew for them, and a release of them.
 
+mod dependencies;
 mod image;
 mod krew;
 mod release;
+mod workflows;
 
 use std::{
     collections::BTreeSet,

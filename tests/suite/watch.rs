@@ -76,6 +76,43 @@ fn changes(text: &str) -> Vec<Value> {
     text.lines().map(|line| schema::checked(&schema, line)).collect()
 }
 
+/// Each line of a block of docs/watch.md has the form of a line that was printed: `...` stands for any words, and words with
+/// digits differ. `named` gives the objects of the block the names that they have here.
+#[track_caller]
+fn assert_shown(block: usize, printed: &str, named: &dyn Fn(&str) -> String) {
+    let page = include_str!("../../docs/watch.md");
+    let block = page.split("```text\n").nth(block + 1).unwrap();
+    let form = |text: &str| -> String {
+        let words = text.split_whitespace().map(|word| {
+            if word.contains(|c: char| c.is_ascii_digit()) {
+                "#"
+            } else {
+                word
+            }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    for line in block.split("```").next().unwrap().lines() {
+        let named = named(line);
+        let parts: Vec<_> = named.split("...").map(form).collect();
+        let fits = |found: &str| {
+            let found = form(found);
+            let mut rest = found.as_str();
+            parts.iter().all(|part| {
+                let at = rest.find(part.trim());
+                at.is_some_and(|at| {
+                    rest = &rest[at + part.trim().len()..];
+                    true
+                })
+            })
+        };
+        assert!(
+            printed.lines().any(fits),
+            "docs/watch.md shows {named:?}, which was not printed:\n{printed}"
+        );
+    }
+}
+
 fn names(changes: &[Value]) -> Vec<&str> {
     changes
         .iter()
@@ -102,6 +139,12 @@ fn a_claim_goes_when_its_pod_is_gone() {
         "{out}"
     );
     // A look can come before the event.
+    let as_seen_by_event = out.stdout.replace("no longer holds it.", "is gone.");
+    assert_shown(0, &as_seen_by_event, &|line| {
+        line.replace("-n db", &format!("-n {}", ns.name()))
+            .replace("pvc/data-0", "pvc/data")
+            .replace("pod/db-0", "pod/db")
+    });
     let pod = format!("pvc/data -n {0}: pod/db -n {0} ", ns.name());
     let ends = ["is gone.", "no longer holds it."].map(|end| format!("{pod}{end}"));
     assert!(ends.iter().any(|end| out.stdout.contains(end)), "{out}");

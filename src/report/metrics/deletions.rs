@@ -6,7 +6,7 @@ use crate::{
     knowledge::{GroupKind, Knowledge},
     object::{Finalizer, ObjectRef},
     report::{
-        ObjectReport, ScanReport,
+        ObjectName, ObjectReport, ScanReport,
         causes::{Examination, Examined, most_telling_wait},
         holders::catalogue_name,
     },
@@ -32,8 +32,8 @@ const OBJECTS: About = About {
 const OLDEST: About = About {
     name: "finalizers_deletion_oldest_seconds",
     kind: Kind::Age,
-    help: "Seconds since the oldest deletion of the type was requested.",
-    labels: &["resource", "group"],
+    help: "Seconds since the oldest deletion of the type with this cause was requested.",
+    labels: &["resource", "group", "cause"],
 };
 const CAUSES: About = About {
     name: "finalizers_root_causes",
@@ -47,7 +47,7 @@ const WAITING: About = About {
     help: "Objects that wait for these root causes. An object can wait for several.",
     labels: CAUSE_LABELS,
 };
-const CAUSE_LABELS: &[&str] = &["state", "resource", "group", "controller", "finalizer"];
+const CAUSE_LABELS: &[&str] = &["state", "resource", "group", "controller", "finalizer", "cause"];
 const NAMES: About = About {
     name: "finalizers_deletion",
     kind: Kind::Info,
@@ -84,6 +84,7 @@ pub(super) fn families(
     let result_of = |at: usize| ordered.as_ref().and_then(|all| all.get(at)).copied();
     let mut objects = Counts::new();
     let mut oldest = Counts::new();
+    let mut pages = Vec::new();
     let mut named = Vec::new();
     for (at, row) in report.terminating.iter().enumerate() {
         let examined = result_of(at);
@@ -102,14 +103,18 @@ pub(super) fn families(
         ]);
         *objects.entry(labels.collect()).or_default() += 1;
         let seconds = row.deletion.as_ref().map_or(0, |deletion| deletion.for_seconds);
-        let of_type = oldest.entry(ty.to_vec()).or_default();
+        let [resource, group] = ty.clone();
+        let of_type = oldest
+            .entry(vec![resource, group, told.cause.clone()])
+            .or_default();
         *of_type = u64::try_from(seconds).unwrap_or(0).max(*of_type);
+        pages.push((&row.object, told.cause.clone()));
         if with_names {
             named.push(name(row, ty, told));
         }
     }
     let mut families = vec![fold.counted(&OBJECTS, objects), fold.largest(&OLDEST, oldest)];
-    families.extend(root_causes(report, fold));
+    families.extend(root_causes(report, &pages, fold));
     if with_names {
         fold.left_out(&NAMES, named.len().saturating_sub(NAMED));
         named.truncate(NAMED);
@@ -165,7 +170,9 @@ fn name(row: &ObjectReport, [resource, group]: [String; 2], told: Told) -> Serie
     }
 }
 
-fn root_causes(report: &ScanReport, fold: &mut Fold) -> [Family; 2] {
+/// `pages` has the page about each object. A root cause has that of its first object.
+fn root_causes(report: &ScanReport, pages: &[(&ObjectName, String)], fold: &mut Fold) -> [Family; 2] {
+    let page = |object: &ObjectName| pages.iter().find(|(other, _)| *other == object);
     let mut causes = Counts::new();
     let mut waiting = Counts::new();
     for cause in &report.root_causes {
@@ -178,6 +185,12 @@ fn root_causes(report: &ScanReport, fold: &mut Fold) -> [Family; 2] {
             group,
             cause.controller.clone().unwrap_or_default(),
             fold.finalizer(finalizer),
+            cause
+                .objects
+                .first()
+                .and_then(page)
+                .map(|(_, page)| page.clone())
+                .unwrap_or_default(),
         ];
         *waiting.entry(labels.clone()).or_default() += cause.objects.len() as u64;
         *causes.entry(labels).or_default() += 1;

@@ -151,7 +151,7 @@ fn each_object_is_counted_once_by_what_tells_most() {
     assert!(labels.ends_with(" kubernetes.io/pvc-protection"), "{labels}");
     assert_eq!(
         series(&found, "finalizers_deletion_oldest_seconds"),
-        [("widgets example.com".to_owned(), 5400.0)]
+        [("widgets example.com storage/pvc_protection".to_owned(), 5400.0)]
     );
     assert_eq!(
         series(&found, "finalizers_left_behind_objects"),
@@ -169,6 +169,13 @@ fn root_causes_have_the_state_of_the_json() {
     let causes = series(&found, "finalizers_root_causes");
     assert!(
         causes.iter().all(|(labels, _)| labels.starts_with("gone ")),
+        "{causes:?}"
+    );
+    // The page is that of the objects that wait for it.
+    assert!(
+        causes
+            .iter()
+            .all(|(labels, _)| labels.ends_with(" storage/pvc_protection")),
         "{causes:?}"
     );
     assert_eq!(total(&found, "finalizers_root_cause_objects"), 2.0);

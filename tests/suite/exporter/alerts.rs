@@ -90,6 +90,43 @@ fn the_series_of_the_cases_have_the_labels_of_those_that_are_served() {
     }
 }
 
+/// The questions of docs/fleet.md ask for series and labels that are served. Each cluster adds its name.
+#[test]
+fn the_questions_of_the_fleet_are_about_series_that_are_served() {
+    let server = cluster();
+    let exporter = Exporter::start(&server, &[]);
+    exporter.wait_until_ready();
+    let metrics = exporter.metrics();
+    exporter.end(Signal::TERM);
+    let served = labels(metrics.split_once("\r\n\r\n").unwrap().1.lines());
+    let page = include_str!("../../../docs/fleet.md");
+    let block = page
+        .split("```text\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let mut asked = 0;
+    for question in block.lines().filter(|line| !line.starts_with('#')) {
+        let (_, series) = question.split_once("finalizers_").unwrap();
+        let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
+        let name: String = series.chars().take_while(|c| is_name(*c)).collect();
+        let known = &served[&format!("finalizers_{name}")];
+        let by = question.split_once("by (").unwrap().1.split(')').next().unwrap();
+        let chosen = series
+            .split(['{', ','])
+            .skip(1)
+            .filter_map(|word| word.split_once("=\""));
+        let words = by.split(", ").chain(chosen.map(|(label, _)| label));
+        for label in words.filter(|label| *label != "cluster") {
+            assert!(known.contains(label), "{label} in {question}");
+        }
+        asked += 1;
+    }
+    assert_eq!(asked, 3);
+}
+
 #[test]
 fn each_alert_has_a_case_that_fires_with_a_command_and_a_page_and_one_that_does_not() {
     let rule = manifests::object("PrometheusRule");
@@ -123,6 +160,14 @@ fn promtool_accepts_the_alerts_and_they_fire_as_in_the_cases() {
     let check = ["check", "rules", "--lint=all", "--lint-fatal", "rules.yaml"];
     accepted(&promtool(folder.path(), &check, ""));
     accepted(&promtool(folder.path(), &["test", "rules", "alerts.yaml"], ""));
+    // The rules for those who have kube-state-metrics only.
+    let others = manifests::root().join("integrations/alert-rules.yaml");
+    let check = ["check", "rules", "--lint=all", "--lint-fatal"];
+    accepted(&promtool(
+        folder.path(),
+        &[&check[..], &[others.to_str().unwrap()]].concat(),
+        "",
+    ));
 
     // The cases can fail.
     let other = CASES.replace("Nobody would notice", "Somebody would notice");

@@ -100,6 +100,14 @@ fn the_exit_code_of_an_explanation_tells_what_was_found() {
     // A namespace would wait for the group that does not answer.
     let (code, out) = explain(&["ns/default"]);
     assert_eq!(code, 5, "{out}");
+    // It is known, and stays in the output.
+    let (code, out) = explain(&["ns/default", "--accept-gap=metrics.k8s.io/v1beta1"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.stdout.contains("metrics.k8s.io/v1beta1"), "{out}");
+    let (code, out) = explain(&["ns/default", "--accept-gap=other.k8s.io"]);
+    assert_eq!(code, 5, "{out}");
+    let (code, out) = explain(&["ns/pay", "--accept-gap=metrics.k8s.io"]);
+    assert_eq!(code, 4, "{out}");
     let (code, out) = explain(&["ns/default", "ns/pay"]);
     assert_eq!(code, 4, "{out}");
     // What failed is told before what was found.

@@ -1,6 +1,6 @@
 //! `watch` without a target: everything in deletion, and what can happen to the watches of its types.
 
-use super::{SOON, changes, delete, held, lines, names, release};
+use super::{SOON, assert_shown, changes, delete, held, lines, names, release};
 use crate::{
     faults::fake::{Fake, Fault, Kind, Rule, Running, object},
     harness::{Cluster, Output, Plugin, Signal},
@@ -252,6 +252,15 @@ fn a_namespace_that_is_deleted_while_it_is_watched() {
         out.stdout.contains(&format!("ns/{}: gone after ", ns.name())),
         "{out}"
     );
+    assert_shown(1, &out.stdout, &|line| {
+        line.replace("-n pay", &format!("-n {}", ns.name()))
+            .replace("ns/pay", &format!("ns/{}", ns.name()))
+            .replace("namespace pay", &format!("namespace {}", ns.name()))
+            .replace("challenges.acme.cert-manager.io/api-cert", "cm/later")
+            .replace("finalizer.acme.cert-manager.io", "example.com/held")
+            .replace("ORPHANED. ...", "...")
+            .replace("pod/api-0", "cm/held")
+    });
     let last = format!("Nothing is in deletion in namespace {}.", ns.name());
     assert!(out.stdout.trim_end().ends_with(&last), "{out}");
 }
