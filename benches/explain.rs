@@ -7,6 +7,8 @@
 //!   responses are thrown away;
 //! - (b) `explain`.
 //!
+//! It also measures completion in the shell, which must take 150 ms at most.
+//!
 //! `-- --objects 8000` sets another size, and `-- --rounds 5` another number of pairs.
 
 #![allow(
@@ -68,6 +70,40 @@ fn main() {
     for target in TARGETS {
         in_turn(&cluster, target, rounds);
     }
+    for words in COMPLETIONS {
+        completed(&cluster, words, rounds);
+    }
+}
+
+/// What a person waits for after the tab key: names of objects, of types and of the finalizers of a typed object.
+const COMPLETIONS: [&[&str]; 3] = [
+    &["__complete", "explain", "-n", "ns-1", "pod/pod-1"],
+    &["__complete", "scan", "kind0"],
+    &[
+        "__complete",
+        "remove",
+        "pvc/data",
+        "-n",
+        "ns-1",
+        "--finalizer",
+        "",
+    ],
+];
+
+/// Longer than this, people press the key again.
+const COMPLETED: Duration = Duration::from_millis(150);
+
+/// Measures a completion, and fails if the usual one takes too long.
+fn completed(cluster: &Cluster, words: &[&str], times: usize) {
+    let environment = [("KUBECONFIG", yardstick::text(cluster.kubeconfig()))];
+    let runs: Vec<_> = (0..times)
+        .map(|_| process(measure::PLUGIN, words, &environment))
+        .collect();
+    println!("{}: {}", words.join(" "), summary(&runs));
+    let mut walls: Vec<_> = runs.iter().map(|run| run.took).collect();
+    walls.sort();
+    let usual = walls[walls.len() / 2];
+    assert!(usual <= COMPLETED, "{words:?} takes {usual:?}");
 }
 
 fn in_turn(cluster: &Cluster, target: &[&str], times: usize) {

@@ -14,7 +14,7 @@ mod send;
 pub use self::{
     backup::{backup, backup_claim, backup_stored},
     etcd::{Etcd, Replaced},
-    files::{NewFile, RecordPaths, record_paths},
+    files::{NewFile, Platform, RecordPaths, record_paths},
     look::{After, ReadBack, added_by, policy_set_by},
     receipt::{Receipt, Receipts, Record, unfinished_rescue},
     send::{Trial, leave_event, send, send_step, try_event, try_out, try_steps},

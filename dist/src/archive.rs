@@ -40,6 +40,12 @@ pub(crate) fn files(target: &str, program: Vec<u8>, licences: String) -> Result<
     for name in ["LICENSE", "README.md"] {
         files.push(plain(name.into(), Path::new(name))?);
     }
+    if !windows {
+        files.push(File {
+            executable: true,
+            ..plain("install.sh".into(), Path::new("dist/install.sh"))?
+        });
+    }
     for (folder, from) in [("completions", "docs/completions"), ("man", "docs/man")] {
         for (name, path) in files_of(Path::new(from))? {
             if name != COMPLETES_KUBECTL {

@@ -5,6 +5,7 @@
 
 mod append;
 mod new_file;
+mod platform;
 
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -13,7 +14,7 @@ use std::{
 };
 
 pub(super) use self::append::append_line;
-pub use self::new_file::NewFile;
+pub use self::{new_file::NewFile, platform::Platform};
 use crate::error::Error;
 
 /// The paths of backups and receipts.
@@ -25,27 +26,22 @@ pub struct RecordPaths {
     pub receipts: PathBuf,
 }
 
-/// The given paths, or paths in the user's state directory (`$XDG_STATE_HOME`,
-/// <https://specifications.freedesktop.org/basedir-spec/latest/>).
+/// The given paths, or paths in the user's folder for the files of programs.
 pub fn record_paths(
     backups: Option<&Path>,
     receipts: Option<&Path>,
     variable: impl Fn(&str) -> Option<PathBuf>,
 ) -> Result<RecordPaths, Error> {
-    let state = || {
-        let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
-        absolute("XDG_STATE_HOME")
-            .or_else(|| Some(absolute("HOME")?.join(".local/state")))
-            .map(|state| state.join("kubectl-finalizers"))
-    };
-    let nowhere = || Error::Usage {
-        message: "there is no place for a backup and a receipt: neither XDG_STATE_HOME nor HOME is set"
-            .into(),
+    let nowhere = |why: &str| Error::Usage {
+        message: format!("there is no place for a backup and a receipt: {why}"),
         hint: Some("name them: --backup-dir DIR --audit-file FILE".into()),
     };
     let or_state = |given: Option<&Path>, name: &str| match given {
         Some(path) => Ok(path.to_owned()),
-        None => state().map(|state| state.join(name)).ok_or_else(nowhere),
+        None => {
+            let state = Platform::HERE.state(&variable).map_err(nowhere)?;
+            Ok(state.join(name))
+        }
     };
     Ok(RecordPaths {
         backups: or_state(backups, "backups")?,

@@ -17,12 +17,17 @@ pub enum Shell {
 static CHOSEN: OnceLock<Shell> = OnceLock::new();
 
 impl Shell {
-    /// The usual shell of the platform.
-    pub const USUAL: Shell = if cfg!(windows) {
-        Shell::PowerShell
-    } else {
-        Shell::Posix
-    };
+    /// The usual shell of this platform.
+    pub const USUAL: Shell = Shell::usual(cfg!(windows));
+
+    /// The usual shell of a platform. PowerShell runs everywhere, and a person says so with `--shell`.
+    const fn usual(on_windows: bool) -> Shell {
+        if on_windows {
+            Shell::PowerShell
+        } else {
+            Shell::Posix
+        }
+    }
 
     /// Prints all commands of this process for this shell. Only the first call counts.
     pub fn choose(self) {
@@ -84,4 +89,16 @@ pub(super) fn in_powershell_quotes(text: &str) -> String {
     }
     quoted.push('\'');
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shell;
+
+    #[test]
+    fn the_platform_decides_the_usual_shell() {
+        assert_eq!(Shell::usual(false), Shell::Posix);
+        assert_eq!(Shell::usual(true), Shell::PowerShell);
+        assert_eq!(Shell::USUAL, Shell::usual(cfg!(windows)));
+    }
 }

@@ -102,6 +102,9 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     let Some(saved) = carrier.save_all(&prepared).await else {
         return Ok(Exit::Failed);
     };
+    if let Some(warning) = act::Platform::HERE.exposure() {
+        super::inform(warning);
+    }
     match confirm::confirm(asked, &digest, &plans, carrier.planner.watch).await {
         Confirmed::Yes => {}
         Confirmed::No(why) => {

@@ -39,7 +39,7 @@ pub(super) fn style() -> Style {
 /// The style for stderr: no colour, and lines of any length.
 pub(super) fn plain() -> Style {
     Style {
-        unicode: !is_dumb() && utf8(|name| env::var(name).ok()),
+        unicode: !is_dumb() && utf8(cfg!(windows), |name| env::var(name).ok()),
         ..Style::default()
     }
 }
@@ -67,7 +67,7 @@ fn width(columns: Option<&str>, terminal: Option<u16>) -> usize {
 }
 
 /// The first variable that is set decides, as in `setlocale(3)`.
-fn utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
+fn utf8(on_windows: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
         .find_map(|name| variable(name).filter(|value| !value.is_empty()));
@@ -77,7 +77,7 @@ fn utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
             locale.contains("utf-8") || locale.contains("utf8")
         }
         // Without a locale: Windows terminals accept UTF-8; elsewhere it means ASCII.
-        None => cfg!(windows),
+        None => on_windows,
     }
 }
 
@@ -87,14 +87,18 @@ mod tests {
 
     #[test]
     fn uses_the_first_locale_variable_that_is_set() {
-        let with = |pairs: &'static [(&str, &str)]| {
-            utf8(|name| {
+        let on = |windows: bool, pairs: &'static [(&str, &str)]| {
+            utf8(windows, |name| {
                 pairs
                     .iter()
                     .find(|(key, _)| *key == name)
                     .map(|(_, value)| (*value).to_owned())
             })
         };
+        let with = |pairs| on(false, pairs);
+        // Only where nothing is set, the platform decides.
+        assert!(on(true, &[]) && !on(false, &[]));
+        assert!(!on(true, &[("LC_ALL", "C")]));
         assert!(with(&[("LANG", "en_US.UTF-8")]));
         assert!(with(&[("LC_ALL", ""), ("LANG", "C.utf8")]));
         assert!(!with(&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")]));

@@ -121,7 +121,7 @@ fn the_archive_has_all_that_belongs_to_it() {
         let mode = file.metadata().unwrap_or_else(|_| panic!("{path} is missing"));
         format!("{:o}", mode.permissions().mode() & 0o777)
     };
-    for program in ["kubectl-finalizers", "kubectl_complete-finalizers"] {
+    for program in ["kubectl-finalizers", "kubectl_complete-finalizers", "install.sh"] {
         assert_eq!(has(program), "755", "{program}");
     }
     for file in [
@@ -139,6 +139,48 @@ fn the_archive_has_all_that_belongs_to_it() {
         let name = page.unwrap().file_name().into_string().unwrap();
         assert_eq!(has(&format!("man/{name}")), "644", "{name}");
     }
+}
+
+#[test]
+fn the_installer_puts_everything_where_shells_and_man_look() {
+    let unpacked = PACKAGE.unpack();
+    let prefix = TempDir::new().unwrap();
+    let install = || {
+        Command::new(unpacked.path().join("install.sh"))
+            .arg(prefix.path())
+            .output()
+            .unwrap()
+    };
+    for _ in ["anew", "over itself"] {
+        let out = install();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        assert!(String::from_utf8_lossy(&out.stdout).contains(env!("CARGO_PKG_VERSION")));
+        assert!(String::from_utf8_lossy(&out.stderr).starts_with("Add "));
+    }
+    for file in [
+        "share/man/man1/kubectl-finalizers.1",
+        "share/bash-completion/completions/kubectl-finalizers",
+        "share/zsh/site-functions/_kubectl-finalizers",
+        "share/fish/vendor_completions.d/kubectl-finalizers.fish",
+    ] {
+        assert!(prefix.path().join(file).is_file(), "{file}");
+    }
+    // kubectl asks it for completion, and it asks the program beside it.
+    let bin = prefix.path().join("bin");
+    let asked = Command::new(bin.join("kubectl_complete-finalizers"))
+        .arg("expl")
+        .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8_lossy(&asked.stdout).starts_with("explain"),
+        "{}",
+        String::from_utf8_lossy(&asked.stdout)
+    );
+    // A file is where a folder must be.
+    fs::remove_dir_all(prefix.path().join("bin")).unwrap();
+    fs::write(prefix.path().join("bin"), "").unwrap();
+    assert!(!install().status.success());
 }
 
 #[test]

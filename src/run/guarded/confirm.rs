@@ -52,7 +52,7 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
     match watch.without_progress(read_line(question)).await {
         None => Confirmed::Stopped,
         Some(Some(line)) if typed_text(&line) == Some(word.as_str()) => Confirmed::Yes,
-        Some(Some(line)) if line == "\n" => Confirmed::No("it was cancelled".into()),
+        Some(Some(line)) if typed_text(&line) == Some("") => Confirmed::No("it was cancelled".into()),
         Some(Some(_)) => Confirmed::No(format!("what was typed is not {word}")),
         Some(None) => Confirmed::No("nothing was typed".into()),
     }
@@ -97,9 +97,11 @@ fn write_to_terminal(text: &str) {
     drop(stderr.flush());
 }
 
-/// The typed or pasted text of a line; none unless the user pressed Enter after it.
+/// The typed or pasted text of a line; none unless the user pressed Enter after it. The console of Windows ends a line with two
+/// characters.
 fn typed_text(line: &str) -> Option<&str> {
     let line = line.strip_suffix('\n')?;
+    let line = line.strip_suffix('\r').unwrap_or(line);
     match line.strip_prefix(PASTE_BRACKETS.0) {
         Some(pasted) => pasted.strip_suffix(PASTE_BRACKETS.1),
         None => Some(line),
@@ -117,5 +119,14 @@ mod tests {
         assert_eq!(typed_text("\x1b[200~data-0\n"), None);
         assert_eq!(typed_text("data-0"), None, "the terminal went away");
         assert_eq!(typed_text(" data-0\n"), Some(" data-0"));
+        assert_eq!(typed_text("\n"), Some(""));
+    }
+
+    #[test]
+    fn a_line_of_the_console_of_windows_is_read_without_its_end() {
+        assert_eq!(typed_text("data-0\r\n"), Some("data-0"));
+        assert_eq!(typed_text("\x1b[200~data-0\x1b[201~\r\n"), Some("data-0"));
+        assert_eq!(typed_text("\r\n"), Some(""));
+        assert_eq!(typed_text("data-0\r"), None, "the terminal went away");
     }
 }

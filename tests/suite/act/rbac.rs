@@ -121,6 +121,27 @@ fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
     assert_eq!(chosen.code, 0, "{chosen}");
     let told = json(&blind, &["explain", "cm/held", "-n", blind.ns.name()]);
     assert_eq!(told["waitsFor"][0]["verdict"], "unknown", "{told:#}");
+    // A snapshot says later what it could not read, and a watch follows what may be seen.
+    let file = blind.place.path().join("blind.snapshot").display().to_string();
+    reading(&blind, &["snapshot", &file]).run().success();
+    let saved = Plugin::new(["scan", "-o=json", "--from", &file]).run().success();
+    let saved: Value = serde_json::from_str(&saved).unwrap();
+    assert_eq!(missed(&saved), ["secrets", "widgets.rbac.example.com"]);
+    let watch = ["watch", "cm/held", "-n", blind.ns.name(), "--timeout=3s"];
+    let out = reading(&blind, &watch).run();
+    assert_eq!(out.code, 4, "{out}");
+    let watch = ["watch", "-n", blind.ns.name(), "--timeout=3s"];
+    let out = reading(&blind, &watch).run();
+    assert_eq!(out.code, 4, "{out}");
+    assert!(
+        out.stdout.contains("NOT READ") && out.stdout.contains("secrets"),
+        "{out}"
+    );
+    refused(
+        &blind,
+        blind.remove(&["--plan"]),
+        "you may not patch configmaps held",
+    );
     let namespace = format!("ns/{}", blind.ns.name());
     delete(&cluster, &namespace, "");
     let told = json(&blind, &["explain", &namespace]);
@@ -188,9 +209,17 @@ fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
     assert_eq!(out.code, 0, "{out}");
     assert!(cluster.get(["ns", &name]).is_none());
 
-    // With the right to create Events, --event works too.
+    // With the right to create Events, --event works too, and so does all that the actor does.
     let all = case(&cluster, "actor-with-events");
     all.hold("held", &[HOLD]);
+    assert_eq!(missed(&json(&all, &["scan"])), [""; 0]);
+    let file = all.place.path().join("all.snapshot").display().to_string();
+    reading(&all, &["snapshot", &file]).run().success();
+    let watch = ["watch", "cm/held", "-n", all.ns.name(), "--timeout=3s"];
+    assert_eq!(reading(&all, &watch).run().code, 4);
+    all.run(&["nudge", "cm/held", "--plan"]).run().success();
+    let rescue = ["rescue", "pv/kept", "--only-retain", "--plan"];
+    all.run(&rescue).run().success();
     let out = all.confirm(&[
         "remove",
         "cm/held",

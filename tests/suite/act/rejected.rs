@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     explain::told::{SOON, delete},
-    harness::{Cluster, wait},
+    harness::{Cluster, has, wait},
 };
 
 #[test]
@@ -164,6 +164,9 @@ fn delete_policy(cluster: &Cluster, policy: &str) {
 
 #[test]
 fn a_finalizer_that_is_added_again_is_noticed_before_the_write() {
+    if !has("admissionregistration.k8s.io/v1 MutatingAdmissionPolicy", 36) {
+        return;
+    }
     let case = Case::held(Cluster::shared(), "put-back", &[HOLD]);
     let policy = policy_that_adds_the_finalizer(&case);
     refused(
@@ -176,6 +179,9 @@ fn a_finalizer_that_is_added_again_is_noticed_before_the_write() {
 
 #[test]
 fn a_finalizer_that_is_added_again_is_noticed_after_the_write() {
+    if !has("admissionregistration.k8s.io/v1 MutatingAdmissionPolicy", 36) {
+        return;
+    }
     let case = Case::held(Cluster::shared(), "came-back", &[HOLD]);
     let gate = Gate::before(case.cluster, Fate::Held);
     let digest = case.digest();

@@ -12,6 +12,7 @@ mod interrupt;
 mod lists;
 mod malformed;
 mod namespaces;
+mod older;
 mod text;
 mod types;
 mod writes;

@@ -6,7 +6,7 @@ use crate::{
         less_is_weaker::{for_all_types, withstands_less},
         told::{SOON, condition, delete, goes, told, told_to},
     },
-    harness::{Cluster, Options, wait},
+    harness::{Cluster, Options, has, wait},
 };
 
 const GROUP: &str = "conversion.example.test";
@@ -219,6 +219,9 @@ fn objects_whose_encryption_key_was_changed_are_unreadable() {
 
 #[test]
 fn a_damaged_object_is_deleted_without_being_read() {
+    if !has("the unsafe deletion of KEP-3926", 32) {
+        return;
+    }
     let cluster = &Cluster::with(&Options {
         apiserver_args: &["--feature-gates=AllowUnsafeMalformedObjectDeletion=true"],
         ..Options::default()

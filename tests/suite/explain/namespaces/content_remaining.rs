@@ -6,7 +6,7 @@ use crate::{
         replayed::replayed,
         told::{SOON, condition, delete, goes, release, shell, told, told_to},
     },
-    harness::{Cluster, wait},
+    harness::{Cluster, is_since, wait},
     stuck::custom_type,
 };
 
@@ -105,15 +105,28 @@ fn a_stuck_pod_is_named_although_the_conditions_report_no_content() {
 {apiVersion: v1, kind: ConfigMap, metadata: {name: waits}}",
     );
     delete(cluster, &format!("ns/{name}"), "");
-    condition(cluster, name, "NamespaceContentRemaining", "False");
+    // From 1.33 on, pods go first, and the conditions do not count what is left while they are there.
+    let pods_first = is_since(33);
+    let reported = if pods_first { "False" } else { "True" };
+    condition(cluster, name, "NamespaceContentRemaining", reported);
+    if !pods_first {
+        wait("the rest does not wait for the pod", SOON, || {
+            cluster.get(["configmap", "waits", "-n", name]).is_none()
+        });
+    }
 
     let story = told(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     story
         .has_root("Pod p: being deleted, held by example.test/keep")
-        .says("\"All content successfully removed\", which is not so")
-        .says("everything else waits until the pods are gone")
         .never_says("; nothing is left in it");
+    if pods_first {
+        story
+            .says("\"All content successfully removed\", which is not so")
+            .says("everything else waits until the pods are gone");
+    } else {
+        story.never_says("everything else waits");
+    }
     withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
 
     // Without the right to list Pods, other content is still listed, and the gap is named.

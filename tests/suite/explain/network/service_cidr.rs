@@ -5,7 +5,7 @@ use crate::{
         less_is_weaker::withstands_less,
         told::{SOON, delete, goes, told},
     },
-    harness::{Cluster, wait},
+    harness::{Cluster, has, wait},
 };
 
 const FINALIZER: &str = "networking.k8s.io/service-cidr-finalizer";
@@ -27,6 +27,9 @@ fn ready(cluster: &Cluster, name: &str) -> String {
 
 #[test]
 fn a_range_with_service_addresses_waits_for_them() {
+    if !has("networking.k8s.io/v1 ServiceCIDR", 33) {
+        return;
+    }
     let cluster = Cluster::shared();
     let ns = cluster.namespace("ranges");
     range(cluster, "extra", "10.97.1.0/29");
@@ -73,6 +76,9 @@ fn a_range_with_service_addresses_waits_for_them() {
 
 #[test]
 fn a_range_inside_another_range_waits_for_nothing() {
+    if !has("networking.k8s.io/v1 ServiceCIDR", 33) {
+        return;
+    }
     let cluster = Cluster::shared();
     range(cluster, "within", "10.96.7.0/24");
     told(cluster, "servicecidr/within", "").says("each of its ranges lies in another ServiceCIDR");

@@ -7,7 +7,7 @@ use crate::{
         less_is_weaker::withstands_less,
         told::{SOON, delete, goes, told},
     },
-    harness::{Cluster, Namespace, wait},
+    harness::{Cluster, Namespace, has, wait},
 };
 
 const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
@@ -42,6 +42,9 @@ fn running(ns: &Namespace, name: &str) -> Value {
 
 #[test]
 fn a_resource_claim_names_the_pod_that_uses_it() {
+    if !has("resource.k8s.io/v1", 34) {
+        return;
+    }
     let cluster = Cluster::shared();
     let ns = cluster.namespace("devices");
     cluster.apply(&format!(
@@ -79,6 +82,9 @@ fn a_resource_claim_names_the_pod_that_uses_it() {
 
 #[test]
 fn an_entry_that_the_controller_does_not_know_stays() {
+    if !has("resource.k8s.io/v1", 34) {
+        return;
+    }
     let cluster = Cluster::shared();
     let ns = cluster.namespace("consumers");
     let entry =

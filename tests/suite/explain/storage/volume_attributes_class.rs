@@ -6,11 +6,14 @@ use crate::{
         less_is_weaker::withstands_less,
         told::{delete, goes, shell, told, told_to},
     },
-    harness::{Cluster, wait},
+    harness::{Cluster, has, wait},
 };
 
 #[test]
 fn a_class_waits_for_the_claims_that_name_it() {
+    if !has("storage.k8s.io/v1 VolumeAttributesClass", 34) {
+        return;
+    }
     const HELD: &str = "kubernetes.io/vac-protection";
     let cluster = Cluster::shared();
     let ns = cluster.namespace("attributes");
