@@ -1,9 +1,11 @@
 //! `scan` of several clusters, of which one is dead, one hangs and one refuses the credentials.
 
 use std::{
+    env, fs,
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -180,6 +182,42 @@ fn a_cluster_that_does_not_answer_is_a_gap_and_holds_up_nobody() {
         text.contains("does not accept a request without credentials"),
         "{text}"
     );
+}
+
+/// docs/usage.md shows this output below this command; words with digits differ. `TRYCMD=overwrite` writes it anew.
+#[track_caller]
+fn assert_documented(command: &str, printed: &str) {
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _writing = WRITING.lock();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/usage.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let begin = format!("```text\n$ kubectl finalizers {command}\n");
+    let (before, after) = page.split_once(&begin).unwrap();
+    let (shown, after) = after.split_once("```").unwrap();
+    if env::var_os("TRYCMD").is_some_and(|mode| mode == "overwrite") {
+        fs::write(path, format!("{before}{begin}{printed}```{after}")).unwrap();
+        return;
+    }
+    let steady = |text: &str| -> Vec<String> {
+        let word = |word: &str| {
+            if word.contains(|c: char| c.is_ascii_digit()) {
+                "#"
+            } else {
+                word
+            }
+            .to_owned()
+        };
+        text.split_whitespace().map(word).collect()
+    };
+    assert_eq!(steady(shown), steady(printed));
+}
+
+#[test]
+fn several_clusters_are_reported_as_the_documents_show() {
+    let (eu, us, dead) = (stuck("orders"), stuck("billing"), dead());
+    let config = Config::of(&[("prod-eu", &eu.url()), ("prod-us", &us.url()), ("staging", &dead)]);
+    let output = config.run(&["scan", "--all-contexts"]);
+    assert_documented("scan --all-contexts", &text(&output));
 }
 
 #[test]
@@ -359,6 +397,7 @@ fn a_scan_says_what_changed_since_a_snapshot() {
         text.contains("UTC: 1 new, 1 went, 1 stays, 1 not known.\n"),
         "{text}"
     );
+    assert_documented("scan --since yesterday.snapshot", &text);
     let rows = run(
         now.kubeconfig(),
         &["scan", "--since", since, "--no-headers", "--terminating"],
