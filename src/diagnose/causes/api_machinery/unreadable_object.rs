@@ -25,7 +25,7 @@
 //! # If it was intended
 //!
 //! Give the API server its old key as one more provider of the EncryptionConfiguration, and restart it. Only for what
-//! is certainly lost: the unsafe delete of KEP-3926 (`--unsafe-delete-ignore-read-errors`).
+//! is certainly lost: the unsafe delete of KEP-3926 (kubectl has no flag for it).
 //!
 //! # Do not
 //!

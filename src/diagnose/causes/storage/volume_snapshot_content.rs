@@ -3,8 +3,8 @@
 //! # Symptom
 //!
 //! A VolumeSnapshotContent stays in deletion, with the finalizer
-//! `snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection`. Its `status.error` may say `Failed to check
-//! and update snapshot content`.
+//! `snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection`. Its events say
+//! `SnapshotDeleteError` with `Failed to delete snapshot`.
 //!
 //! ```text
 //! $ kubectl finalizers explain volumesnapshotcontents/snapcontent-old --from tests/causes/storage.yaml
