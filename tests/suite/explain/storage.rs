@@ -2,6 +2,7 @@
 //! help.
 
 mod csi_sidecars;
+mod honor_reclaim_policy;
 mod pv_reclaim;
 mod pvc_protection;
 mod source_protection;
