@@ -36,11 +36,13 @@ pub fn record_paths(
         message: format!("there is no place for a backup and a receipt: {why}"),
         hint: Some("name them: --backup-dir DIR --audit-file FILE".into()),
     };
-    let or_state = |given: Option<&Path>, name: &str| match given {
-        Some(path) => Ok(path.to_owned()),
-        None => {
-            let state = Platform::HERE.state(&variable).map_err(nowhere)?;
-            Ok(state.join(name))
+    let or_state = |given: Option<&Path>, name: &str| -> Result<PathBuf, Error> {
+        match given {
+            Some(path) => Ok(path.to_owned()),
+            None => {
+                let state = Platform::HERE.state(&variable).map_err(nowhere)?;
+                Ok(state.join(name))
+            }
         }
     };
     Ok(RecordPaths {
