@@ -33,7 +33,7 @@ fn actionlint_accepts_the_workflows() {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&faulty, text.replace("runs-on:", "run-on:")).unwrap();
         let (accepted, said) = linted(&faulty);
-        assert!(!accepted && said.contains("run-on"), "{said}");
+        assert!(!accepted && said.contains("runs-on"), "{said}");
     }
     assert!(checked >= 2, "only {checked} workflows were found");
 }
