@@ -70,7 +70,7 @@ fn guarded() -> Fake {
 
 #[test]
 fn without_endpoint_slices_no_webhook_is_called_unreachable() {
-    let words = ["cm/held", "-n", "db"];
+    let words = ["configmaps/held", "-n", "db"];
     let slices = Kind::new("discovery.k8s.io", "v1", "endpointslices")
         .kind("EndpointSlice")
         .namespaced();
@@ -101,7 +101,7 @@ fn without_leases_nothing_is_said_of_who_runs() {
             .object("persistentvolumeclaims", claim("data"))
             .clock_at("2026-01-01T01:00:00Z")
     };
-    let words = ["pvc/data", "-n", "db"];
+    let words = ["persistentvolumeclaims/data", "-n", "db"];
     let state = |told: &Value| told["waitsFor"][0]["holder"]["state"].clone();
     let leases = Kind::new("coordination.k8s.io", "v1", "leases")
         .kind("Lease")

@@ -72,7 +72,7 @@ fn the_step_that_tries_an_archive_runs() {
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let said = String::from_utf8(out.stdout).unwrap();
     assert!(
-        said.starts_with("kubectl-finalizers ")
+        said.starts_with("kubectl finalizers ")
             && said.contains("objects stuck")
             && said.contains("pv-protection"),
         "{said}"

@@ -253,13 +253,17 @@ fn a_namespace_that_is_deleted_while_it_is_watched() {
         "{out}"
     );
     assert_shown(1, &out.stdout, &|line| {
-        line.replace("-n pay", &format!("-n {}", ns.name()))
-            .replace("ns/pay", &format!("ns/{}", ns.name()))
-            .replace("namespace pay", &format!("namespace {}", ns.name()))
-            .replace("challenges.acme.cert-manager.io/api-cert", "cm/later")
-            .replace("finalizer.acme.cert-manager.io", "example.com/held")
-            .replace("ORPHANED. ...", "...")
-            .replace("pod/api-0", "cm/held")
+        // Here the other one is explained first.
+        line.replace(
+            "challenges.acme.cert-manager.io/api-cert -n pay: ORPHANED. ...",
+            "cm/held -n pay: ...",
+        )
+        .replace("-n pay", &format!("-n {}", ns.name()))
+        .replace("ns/pay", &format!("ns/{}", ns.name()))
+        .replace("namespace pay", &format!("namespace {}", ns.name()))
+        .replace("challenges.acme.cert-manager.io/api-cert", "cm/later")
+        .replace("finalizer.acme.cert-manager.io", "example.com/held")
+        .replace("pod/api-0", "cm/held")
     });
     let last = format!("Nothing is in deletion in namespace {}.", ns.name());
     assert!(out.stdout.trim_end().ends_with(&last), "{out}");
