@@ -191,8 +191,11 @@ async fn version(server: &Server) -> Result<String, Why> {
 }
 
 /// Succeeds if the type certainly does not exist, and so has no objects. A group that could not list its types may have
-/// it.
+/// it. A server without EndpointSlices has the endpoints of Services elsewhere, so that type proves nothing.
 fn no_such_type(resource: &Resource, facts: &Facts) -> Result<(), Why> {
+    if *resource == Resource::new("discovery.k8s.io", "endpointslices") {
+        return Err(Why::Unavailable("this API server does not serve them".into()));
+    }
     let silent = facts
         .gaps
         .iter()
