@@ -397,7 +397,9 @@ fn a_scan_says_what_changed_since_a_snapshot() {
         text.contains("UTC: 1 new, 1 went, 1 stays, 1 not known.\n"),
         "{text}"
     );
-    assert_documented("scan --since yesterday.snapshot", &text);
+    // The causes follow as always.
+    let changes = text.split("\n\n1. ").next().unwrap();
+    assert_documented("scan --since yesterday.snapshot", &format!("{changes}\n…\n"));
     let rows = run(
         now.kubeconfig(),
         &["scan", "--since", since, "--no-headers", "--terminating"],
