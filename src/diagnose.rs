@@ -20,6 +20,7 @@ pub(crate) mod kinds;
 pub mod leftovers;
 mod limits;
 pub mod model;
+pub(crate) mod reclaim_policy;
 mod removal;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -28,7 +29,7 @@ pub mod view;
 
 use std::{collections::BTreeSet, mem};
 
-pub(crate) use crate::diagnose::{causes::storage::reclaim_policy, limits::TARGETS_OF_ONE_PLAN};
+pub(crate) use crate::diagnose::limits::TARGETS_OF_ONE_PLAN;
 pub use crate::diagnose::{
     causes::{
         advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled,

@@ -12,6 +12,8 @@ pub(crate) mod operators;
 pub(crate) mod pods;
 pub(crate) mod products;
 pub(crate) mod registry;
+pub(crate) mod release;
+pub(crate) mod stopped_controller;
 pub(crate) mod storage;
 #[cfg(test)]
 mod tests;
@@ -25,8 +27,9 @@ use self::{
         external_resource, finalizer_re_added, known_finalizer, missing_reference, never_by_hand,
         surroundings,
     },
+    pods::grace_period,
     products::helm_release,
-    storage::{keep_disk, release, take_back},
+    storage::{keep_disk, take_back},
 };
 use super::{
     complaint::complaints,
@@ -81,7 +84,7 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         if object.is("", "pods") {
             findings.extend(pods::not_terminated(object, view));
         } else if finalizers.is_empty() {
-            findings.push(no_finalizers::nothing_holds_it(object, view));
+            findings.push(without_finalizers(object, view));
         }
         let is_incomplete = view.missed() > missed_before;
         update_rejected::add_rejections(object, &mut findings, &of_operators, is_incomplete, view);
@@ -96,6 +99,20 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     external_resource::add_external_resources(object, &mut findings, view);
     release::add_ends(object, &mut findings, view);
     findings
+}
+
+/// The finding about an object that is being deleted and has no finalizer.
+fn without_finalizers(object: &Object, view: &View<'_>) -> Finding {
+    if object
+        .deletion()
+        .is_some_and(|deletion| deletion.in_grace(view.now()))
+    {
+        grace_period::in_grace_period(object, view)
+    } else if object.is("", "namespaces") {
+        finalizer_lists::no_entries(object, view)
+    } else {
+        no_finalizers::nothing_holds_it(object)
+    }
 }
 
 /// What the catalogue says of a finalizer of this object; none if nobody described that very finalizer.

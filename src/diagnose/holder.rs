@@ -5,6 +5,7 @@
 
 mod account;
 mod bystander;
+mod csi_driver;
 mod driver;
 mod found;
 mod lease;
@@ -27,6 +28,7 @@ pub mod trace;
 mod workload;
 mod writer;
 
+pub(super) use csi_driver::CsiDriver;
 pub use driver::{distinguishing_driver, registers};
 pub use found::{FoundHolder, find};
 pub(super) use lease::life_of_lease;

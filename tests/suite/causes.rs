@@ -84,7 +84,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 35] = [
+const HELPERS: [&str; 32] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -115,10 +115,7 @@ const HELPERS: [&str; 35] = [
     "operators/waits_for/state",
     "pods/kubelet",
     "pods/pod_garbage_collector",
-    "pods/stop_consumers",
-    "storage/csi_driver",
-    "storage/reclaim_policy",
-    "storage/release",
+    "storage/stop_consumers",
     "storage/volume_attachments",
 ];
 

@@ -3,7 +3,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::storage::release,
+        causes::release,
         model::{Safety, Step, When},
     },
     object::Finalizer,

@@ -3,12 +3,9 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{
-            advice,
-            storage::{csi_driver::CsiDriver, release},
-        },
+        causes::{advice, release},
         holder,
-        holder::{Holder, Life, Sign, Tells},
+        holder::{CsiDriver, Holder, Life, Sign, Tells},
         model::{
             Blocker, CauseState, Finding, Liveness, Moment, Outlook, Safety, Said, Step, StepKind, Verdict,
             When,

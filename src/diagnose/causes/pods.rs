@@ -7,7 +7,6 @@ pub(crate) mod kubelet;
 pub(crate) mod kubelet_confirmation;
 pub(crate) mod pod_garbage_collector;
 pub(crate) mod resource_claim;
-pub(crate) mod stop_consumers;
 
 use super::api_machinery::no_finalizers;
 use crate::{
@@ -22,7 +21,7 @@ pub(crate) fn not_terminated(pod: &Object, view: &View<'_>) -> Option<Finding> {
         return pod
             .finalizers()
             .is_empty()
-            .then(|| no_finalizers::nothing_holds_it(pod, view));
+            .then(|| no_finalizers::nothing_holds_it(pod));
     }
     let mut finding = if deletion.in_grace(view.now()) {
         kubelet_confirmation::not_yet_due(pod, view)

@@ -1,6 +1,5 @@
 //! Volumes, claims, attachments and snapshots that Kubernetes and the CSI sidecars protect.
 
-pub(crate) mod csi_driver;
 pub(crate) mod csi_errors;
 pub(crate) mod keep_disk;
 pub(crate) mod pv_attacher;
@@ -8,9 +7,8 @@ pub(crate) mod pv_disk_deletion;
 pub(crate) mod pv_protection;
 pub(crate) mod pv_reclaim;
 pub(crate) mod pvc_protection;
-pub(crate) mod reclaim_policy;
-pub(crate) mod release;
 pub(crate) mod source_protection;
+pub(crate) mod stop_consumers;
 pub(crate) mod take_back;
 #[cfg(test)]
 mod tests;

@@ -6,9 +6,10 @@
 
 use crate::{
     diagnose::{
-        causes::{advice, storage::reclaim_policy},
+        causes::advice,
         impact::{Impact, references, storage_quantity},
         model::{Evidence, Fate, Strength, When},
+        reclaim_policy,
         view::View,
     },
     snapshot::facts::Object,

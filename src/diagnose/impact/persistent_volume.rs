@@ -52,12 +52,12 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            pods::stop_consumers,
-            storage::{pv_protection, pvc_protection, reclaim_policy},
+            storage::{pv_protection, pvc_protection, stop_consumers},
         },
         impact::Impact,
         kinds::PersistentVolume,
         model::{Evidence, Fate, Safety, Strength, When},
+        reclaim_policy,
         view::View,
     },
     snapshot::facts::Object,

@@ -51,12 +51,12 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            pods::stop_consumers,
-            storage::{pv_protection, pvc_protection, reclaim_policy},
+            storage::{pv_protection, pvc_protection, stop_consumers},
         },
         impact::{Impact, references},
         kinds::{PersistentVolumeClaim, VolumeSnapshot},
         model::{Fate, When},
+        reclaim_policy,
         view::View,
     },
     snapshot::facts::{Object, Resource},

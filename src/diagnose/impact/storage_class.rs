@@ -52,7 +52,6 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::storage::reclaim_policy,
         impact::{
             Impact, default_storage_class, ephemeral_volumes, references,
             storage_class_references::{add_ephemeral_volumes, template_classes},
@@ -60,6 +59,7 @@ use crate::{
         },
         kinds::{PersistentVolumeClaim, StorageClass},
         model::{Fate, Safety, Step, When},
+        reclaim_policy,
         view::View,
     },
     snapshot::facts::Object,

@@ -60,14 +60,12 @@ use jiff::Timestamp;
 
 use crate::{
     diagnose::{
-        causes::{
-            controller::Controller,
-            storage::reclaim_policy::{disk, driver, policy},
-        },
+        causes::controller::Controller,
         events::{event_time, last_event},
         kinds::{PersistentVolume, VolumeAttachment},
         leftovers::Leftover,
         model::Verdict,
+        reclaim_policy::{disk, driver, policy},
         timing,
         view::View,
     },

@@ -1,4 +1,5 @@
-//! The picture of imports in `docs/structure.md`: the modules of `src/`, and the rooms of `src/diagnose/`.
+//! The picture of imports in `docs/structure.md`: the modules of `src/`, the rooms of `src/diagnose/`, and the families
+//! of its causes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,22 +11,24 @@ use super::modules::Crate;
 /// Which rooms each room imports.
 type Rooms<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
+/// The folders whose rooms are shown, each with its title. None of their rooms leads back to itself.
+pub const PARENTS: [(&str, &[&str]); 3] = [
+    ("The modules of `src/`", &["crate"]),
+    ("The rooms of `src/diagnose/`", &["crate", "diagnose"]),
+    (
+        "The families of `src/diagnose/causes/`",
+        &["crate", "diagnose", "causes"],
+    ),
+];
+
 /// The page. It shows each import between rooms, without those that follow from the others.
 pub fn page(of: &Crate) -> String {
     let mut page = "# The structure of the code\n\n\
         <!-- Written from the imports; write it anew: cargo test --test suite -- --ignored write_what_is_generated -->\n\n\
         An arrow points from a module to one that it uses. Where an arrow follows from others, it is left out.\n\
-        Tests fail if a module, a room or a file leads back to itself. Families may use each other; their files form no\n\
-        circle.\n"
+        Tests fail if a module, a room, a family or a file leads back to itself.\n"
         .to_owned();
-    for (title, parent) in [
-        ("The modules of `src/`", &["crate"][..]),
-        ("The rooms of `src/diagnose/`", &["crate", "diagnose"]),
-        (
-            "The families of `src/diagnose/causes/`",
-            &["crate", "diagnose", "causes"],
-        ),
-    ] {
+    for (title, parent) in PARENTS {
         let rooms = rooms(of, parent);
         let _ = write!(page, "\n## {title}\n\n```mermaid\nflowchart TD\n");
         for (room, uses) in &rooms {

@@ -47,21 +47,12 @@
 
 use crate::{
     command::Command,
-    diagnose::{
-        causes::{namespaces::finalizer_lists, pods::grace_period},
-        model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
-        view::View,
-    },
+    diagnose::model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
     snapshot::facts::Object,
 };
 
-pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
-    if object
-        .deletion()
-        .is_some_and(|deletion| deletion.in_grace(view.now()))
-    {
-        return grace_period::in_grace_period(object, view);
-    }
+/// The finding about an object without finalizers whose grace period is over.
+pub(crate) fn nothing_holds_it(object: &Object) -> Finding {
     if object
         .number("/metadata/deletionGracePeriodSeconds")
         .unwrap_or_default()
@@ -84,9 +75,6 @@ pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
         value: "deletionTimestamp set, no finalizers, deletionGracePeriodSeconds 0 or not set".into(),
         strength: Strength::Proof,
     });
-    if object.is("", "namespaces") && !finalizer_lists::leaves_nothing_behind(object, &mut finding, view) {
-        return finding;
-    }
     finding.steps.push(Step {
         when: When::Now,
         text: "delete it once more; that finishes it".into(),

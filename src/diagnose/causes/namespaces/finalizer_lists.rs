@@ -50,6 +50,8 @@
 //! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`
 //! - `kubernetes/kubernetes:pkg/registry/core/namespace/strategy.go`
 
+use std::mem;
+
 use serde_json::Value;
 
 use crate::{
@@ -57,6 +59,7 @@ use crate::{
     diagnose::{
         causes::{
             advice,
+            api_machinery::no_finalizers,
             namespaces::{content_groups, content_remaining},
             operators::known_finalizer,
         },
@@ -225,8 +228,19 @@ fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) ->
     finding
 }
 
+/// The finding about a namespace that is being deleted and has no entry in either list. It is deleted once more only if
+/// nothing is left behind.
+pub(crate) fn no_entries(namespace: &Object, view: &View<'_>) -> Finding {
+    let mut finding = no_finalizers::nothing_holds_it(namespace);
+    let delete_again = mem::take(&mut finding.steps);
+    if leaves_nothing_behind(namespace, &mut finding, view) {
+        finding.steps.extend(delete_again);
+    }
+    finding
+}
+
 /// Whether no content stays in etcd if the namespace is deleted now. Otherwise adds what stays.
-pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
+fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
     let name = namespace.name();
     if has_kubernetes_entry(namespace) {
         return true;

@@ -3,18 +3,18 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, operators::resumed, products::olm_subscription, verdicts},
+        causes::{advice, operators::resumed, products::olm_subscription, stopped_controller, verdicts},
         complaint::{complaints, lost, own_failures},
         holder,
-        holder::{Holder, Liveness, Names, Sign, Tells, Trace, paused},
+        holder::{Holder, Liveness, Names, Sign, Tells, paused},
         model::{
-            Blocker, CauseState, Evidence, Finding, Safety, Said, Step, StepKind, Strength, Verdict, When,
+            Blocker, CauseState, Evidence, Finding, Safety, Said, Step, Strength, Verdict, When,
         },
         removal::Unable,
         view::View,
     },
     knowledge::{Consequence, Entry, schema::Meaning},
-    object::{Finalizer, ObjectRef},
+    object::Finalizer,
     snapshot::facts::Object,
 };
 
@@ -42,7 +42,7 @@ pub(crate) fn finding(
         }
         Liveness::Off => {
             finding.wait.verdict = Verdict::Waiting;
-            add_holder_blockers(&mut finding, holder, Tells::Off);
+            stopped_controller::add_blockers(&mut finding, holder, Tells::Off);
             quote_words(object, &mut finding, view);
         }
         Liveness::Failing => {
@@ -52,7 +52,7 @@ pub(crate) fn finding(
             let lasts = holder.with(Tells::Failing).all(|sign| sign.lasts);
             let is_unable = !runs && lasts && !holder::may_be_another(object, finalizer, entry, holder, view);
             finding.wait.unable = is_unable.then_some(Unable::CannotRun);
-            add_holder_blockers(&mut finding, holder, Tells::Failing);
+            stopped_controller::add_blockers(&mut finding, holder, Tells::Failing);
             quote_words(object, &mut finding, view);
         }
         Liveness::Gone => {
@@ -68,30 +68,6 @@ pub(crate) fn finding(
     }
     resumed::label_waking_steps(object, finalizer, &mut finding, view);
     finding
-}
-
-/// Adds the controller of a finalizer with its own cause as a blocker, if the controller is switched off or fails. A
-/// controller fails if it cannot run or may not do its work. Keeps the verdict of that cause, so that a user with
-/// fewer rights gets the same verdict.
-pub(crate) fn add_stopped_holder(finding: &mut Finding, object: &Object, view: &View<'_>) {
-    let Some(finalizer) = finding.wait.finalizer.clone() else {
-        return;
-    };
-    let reference = object.reference();
-    let entry = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
-    let Some(entry) = entry else { return };
-    let holder = holder::described(object, &finalizer, &entry, view);
-    finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
-    let tells = match holder.liveness() {
-        Liveness::Off => Tells::Off,
-        Liveness::Failing => Tells::Failing,
-        _ => return,
-    };
-    // Touching the object has no effect while its controller does not run, or cannot act.
-    finding.steps.retain(|step| step.kind() != StepKind::Nudge);
-    add_holder_blockers(finding, &holder, tells);
 }
 
 /// The state of the controller, in one text.
@@ -258,71 +234,6 @@ fn quote_words(object: &Object, finding: &mut Finding, view: &View<'_>) {
     for complaint in complaints(object, view) {
         finding.say(format!("It reports: {}", complaint.text));
         finding.evidence.push(complaint.evidence(view.now()));
-    }
-}
-
-fn add_holder_blockers(finding: &mut Finding, holder: &Holder, tells: Tells) {
-    // A sign without an object, such as an event, is not a blocker.
-    for sign in holder.with(tells).filter(|sign| sign.object.is_some()) {
-        finding.wait.on.push(sign.blocker());
-        if let Some(object) = &sign.object {
-            finding.steps.push(match tells {
-                Tells::Off => scale_up_step(object, sign.before),
-                _ if sign.trace == Trace::Home => Step {
-                    when: When::Now,
-                    text: format!(
-                        "let {} go first, then install the holder again: nothing in it can be started any more",
-                        object.name
-                    ),
-                    command: Some(Command::explain(&object.type_name, &object.name, "")),
-                    safety: Safety::ReadOnly,
-                    lets_go: Vec::new(),
-                },
-                _ => Step {
-                    when: When::Now,
-                    text: format!("repair it: {}", sign.value),
-                    command: Some(Command::describe(&object.type_name, &object.name, object.place())),
-                    safety: Safety::ReadOnly,
-                    lets_go: Vec::new(),
-                },
-            });
-        }
-    }
-}
-
-fn scale_up_step(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
-    let scalable = matches!(
-        workload.type_name.as_str(),
-        "deployments.apps" | "statefulsets.apps"
-    );
-    Step {
-        when: When::Now,
-        text: match before {
-            Some((count, why)) if scalable => {
-                format!("let {} run again, with {count} replicas, {why}", workload.name)
-            }
-            None if scalable => format!(
-                "let {} run again, with as many replicas as it had before; one is enough to clean up",
-                workload.name
-            ),
-            _ => format!("let {} run again: see why no Pod of it is wanted", workload.name),
-        },
-        command: Some(if scalable {
-            Command::scale(
-                &workload.type_name,
-                &workload.name,
-                workload.place(),
-                before.map_or(1, |(count, _)| count),
-            )
-        } else {
-            Command::get_yaml(&workload.type_name, &workload.name, workload.place())
-        }),
-        safety: if scalable {
-            Safety::Reversible
-        } else {
-            Safety::ReadOnly
-        },
-        lets_go: Vec::new(),
     }
 }
 

@@ -7,10 +7,7 @@
 use crate::{
     command::{Command, Effect},
     diagnose::{
-        causes::{
-            operators::external_resource,
-            storage::{keep_disk, release},
-        },
+        causes::{operators::external_resource, release, storage::keep_disk},
         model::{Finding, Safety, Step},
         view::View,
     },

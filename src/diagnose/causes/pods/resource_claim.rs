@@ -56,7 +56,10 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{
-            advice, cause::Cause, controller::Controller, pods::stop_consumers, storage::pvc_protection,
+            advice,
+            cause::Cause,
+            controller::Controller,
+            storage::{pvc_protection, stop_consumers},
             verdicts,
         },
         kinds::Pod,

@@ -52,15 +52,12 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            storage::{
-                pv_protection,
-                reclaim_policy::{disk, policy, volumes_of},
-                take_back,
-            },
+            storage::{pv_protection, take_back},
         },
         kinds::PersistentVolume,
         limits,
         model::{Finding, Moment, Outlook, Step, When},
+        reclaim_policy::{disk, policy, volumes_of},
         view::{Missing, View},
     },
     knowledge::GroupKind,

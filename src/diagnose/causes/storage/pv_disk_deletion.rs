@@ -58,16 +58,13 @@ use crate::{
         causes::{
             advice,
             controller::Controller,
-            storage::{
-                csi_errors,
-                reclaim_policy::{disk, driver, fate},
-                volume_attachment_in_use, volume_attachments,
-            },
+            storage::{csi_errors, volume_attachment_in_use, volume_attachments},
             verdicts,
         },
         events::last_event,
         kinds::PersistentVolume,
         model::{Evidence, Finding, Moment, Outlook, Page, Safety, Said, Step, Strength, Verdict, When},
+        reclaim_policy::{disk, driver, fate},
         view::View,
     },
     object::Finalizer,

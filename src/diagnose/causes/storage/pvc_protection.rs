@@ -67,16 +67,12 @@ use crate::diagnose::kinds::{PersistentVolumeClaim, Pod};
 use crate::{
     diagnose::{
         causes::{
-            advice,
-            cause::Cause,
-            controller::Controller,
-            pods::stop_consumers,
-            storage::{reclaim_policy, release},
-            verdicts,
+            advice, cause::Cause, controller::Controller, release, storage::stop_consumers, verdicts,
             verdicts::unknown,
         },
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Strength, Verdict},
+        reclaim_policy,
         view::{Missing, View},
     },
     object::Finalizer,

@@ -51,12 +51,10 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::storage::{
-            pv_protection,
-            reclaim_policy::{self, volumes_of},
-        },
+        causes::storage::pv_protection,
         kinds::PersistentVolume,
         model::{Finding, Safety, Step, StepKind, When},
+        reclaim_policy::{self, volumes_of},
         view::View,
     },
     snapshot::facts::Object,

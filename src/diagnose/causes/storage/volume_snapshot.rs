@@ -56,7 +56,7 @@ use crate::{
             advice,
             cause::Cause,
             controller::Controller,
-            operators::holder_report,
+            stopped_controller,
             storage::{
                 source_protection,
                 volume_snapshot_content::{GROUP, fate},
@@ -166,7 +166,7 @@ fn add_if_controller_is_late(
         return;
     }
     finding.steps.push(advice::nudge(snapshot));
-    holder_report::add_stopped_holder(finding, snapshot, view);
+    stopped_controller::add_stopped_controller(finding, snapshot, view);
     controller.add_if_late(finding, snapshot);
 }
 

@@ -54,13 +54,7 @@ use serde_json::Value;
 use crate::{
     command::Command,
     diagnose::{
-        causes::{
-            advice,
-            cause::Cause,
-            controller::Controller,
-            storage::{csi_errors, release},
-            verdicts,
-        },
+        causes::{advice, cause::Cause, controller::Controller, release, storage::csi_errors, verdicts},
         events::last_event,
         kinds::VolumeSnapshotContent,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},

@@ -3,9 +3,9 @@
 
 use crate::{
     diagnose::{
-        causes::storage::reclaim_policy,
         kinds::{PersistentVolume, PersistentVolumeClaim, VolumeSnapshot, VolumeSnapshotContent},
         model::{Fate, Finding, Release, Safety, Step},
+        reclaim_policy,
         view::{Missing, View},
     },
     object::Finalizer,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::{
     command::Command,
     diagnose::{
-        causes::storage::release,
+        causes::release,
         kinds::{Pod, Workload},
         limits,
         model::{Safety, Step, When},
