@@ -5,8 +5,8 @@
 
 mod account;
 mod bystander;
-mod csi_driver;
 mod driver;
+mod driver_installation;
 mod found;
 mod lease;
 mod names;
@@ -28,8 +28,9 @@ pub mod trace;
 mod workload;
 mod writer;
 
-pub(super) use csi_driver::CsiDriver;
-pub use driver::{distinguishing_driver, registers};
+pub use driver::distinguishing_driver;
+pub(super) use driver_installation::DriverInstallation;
+pub use driver_installation::registers;
 pub use found::{FoundHolder, find};
 pub(super) use lease::life_of_lease;
 pub use lease::{Life, life};

@@ -5,7 +5,7 @@ use crate::{
     diagnose::{
         causes::{advice, release},
         holder,
-        holder::{CsiDriver, Holder, Life, Sign, Tells},
+        holder::{DriverInstallation, Holder, Life, Sign, Tells},
         model::{
             Blocker, CauseState, Finding, Liveness, Moment, Outlook, Safety, Said, Step, StepKind, Verdict,
             When,
@@ -21,7 +21,7 @@ pub(crate) struct Controller {
     /// None if the catalogue does not have the finalizer.
     life: Option<Life>,
     /// The driver, if the controller is a sidecar of a CSI driver.
-    driver: Option<CsiDriver>,
+    driver: Option<DriverInstallation>,
     /// The result of the search for the sidecar. None if the cluster knows the driver.
     found: Option<Holder>,
     /// Whether names are hidden, which would tell whose sidecar a workload runs.
@@ -32,10 +32,10 @@ impl Controller {
     /// The sidecar of `driver` that removes `finalizer`.
     pub(crate) fn sidecar(object: &Object, finalizer: &Finalizer, driver: &str, view: &View<'_>) -> Self {
         let controller = Controller::of(object, finalizer, Some(driver), view);
-        let read = CsiDriver::read(driver, controller.life.as_ref(), view);
+        let read = DriverInstallation::read(driver, view);
         // An unregistered driver can still have a sidecar that runs, so the sidecar is searched for.
         let found = read
-            .is_unknown_to_the_cluster()
+            .is_unknown_to_the_cluster(controller.life.as_ref())
             .then(|| holder::sidecar_of(driver, object, finalizer, view));
         Controller {
             driver: Some(read),
@@ -92,10 +92,9 @@ impl Controller {
         finding
             .evidence
             .extend(self.life.iter().filter_map(Life::evidence));
-        let signs = self.driver.iter().flat_map(|driver| &driver.signs_of_absence);
-        for evidence in signs {
-            if !finding.evidence.contains(evidence) {
-                finding.evidence.push(evidence.clone());
+        for evidence in self.driver.iter().flat_map(DriverInstallation::evidence) {
+            if !finding.evidence.contains(&evidence) {
+                finding.evidence.push(evidence);
             }
         }
     }
@@ -155,7 +154,10 @@ impl Controller {
                 self.add_unproved(found, finding);
             }
             let is_searched = self.found.as_ref().is_none_or(|found| found.unseen.is_empty());
-            let is_read = self.driver.as_ref().is_none_or(|driver| driver.is_fully_read);
+            let is_read = self
+                .driver
+                .as_ref()
+                .is_none_or(|driver| driver.missing.is_empty());
             if is_searched && is_read {
                 self.add_if_late(finding, object);
             }
@@ -210,6 +212,6 @@ impl Controller {
 
     /// The name of the driver, empty if the controller belongs to none.
     fn driver_name(&self) -> &str {
-        self.driver.as_ref().map_or("", |driver| &driver.name)
+        self.driver.as_ref().map_or("", |read| &read.driver)
     }
 }

@@ -1,8 +1,6 @@
 //! Controllers that each CSI driver has its own copy of: sidecars that run beside the driver's controller.
 //!
-//! The author of the driver names their workload. Two things have a fixed name: the `CSIDriver` object in the
-//! driver's manifests, and the `CSINode` entries that kubelets write for a running node plugin
-//! (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`). Either of them shows that the driver is installed.
+//! The author of the driver names their workload.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +8,7 @@ use crate::{
     diagnose::{
         holder::{
             bystander::Wanted,
+            driver_installation::DriverInstallation,
             pod_template::name_of,
             rights,
             rights::is_meant_to_run,
@@ -116,47 +115,12 @@ pub(super) fn add_installation(driver: &Driver, holder: &mut Holder, view: &View
     if !driver.is_registered {
         return;
     }
-    let driver = driver.name.as_str();
-    let object = view.object("storage.k8s.io", "csidrivers", "", driver);
-    let nodes = view.list("storage.k8s.io", "csinodes", "");
-    let (object, nodes) = match (object, nodes) {
-        (Ok(object), Ok(nodes)) => (object, nodes),
-        (object, nodes) => {
-            for missing in object.err().iter().chain(nodes.err().iter()) {
-                holder.add_missing(missing);
-            }
-            return;
-        }
-    };
-    let registered = nodes.iter().any(|node| registers(node, driver));
-    // A driver that is installed and renews no Lease may only be late.
-    let tells = if object.is_some() || registered {
-        Tells::Nothing
-    } else {
-        Tells::Gone
-    };
-    let exists = if object.is_some() {
-        "exists"
-    } else {
-        "does not exist"
-    };
-    let mut add = |trace, source: String, value: String| {
-        holder.add(Sign::new(trace, tells, Strength::Moderate, source, value));
-    };
-    add(
-        Trace::Installation,
-        format!("CSIDriver {driver}"),
-        exists.to_owned(),
-    );
-    if registered {
-        add(
-            Trace::Workload,
-            "CSINodes spec.drivers".into(),
-            format!("{driver} is on a node"),
-        );
-    } else if !nodes.is_empty() {
-        let value = format!("none of {} names {driver}", nodes.len());
-        add(Trace::Workload, "CSINodes spec.drivers".into(), value);
+    let installation = DriverInstallation::read(&driver.name, view);
+    for missing in &installation.missing {
+        holder.add_missing(missing);
+    }
+    for sign in installation.signs {
+        holder.add(sign);
     }
 }
 
@@ -207,9 +171,4 @@ pub(super) fn add_sidecars(
         );
         holder.add(sign.about(workload.reference()));
     }
-}
-
-/// Whether the `CSINode` has the driver's node plugin.
-pub fn registers(node: &Object, driver: &str) -> bool {
-    CsiNode(node).drivers().any(|name| name == driver)
 }
