@@ -22,6 +22,7 @@ mod limits;
 pub mod model;
 pub(crate) mod reclaim_policy;
 mod removal;
+mod service_backend;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timing;

@@ -5,7 +5,6 @@
 //! which checks are asked, and whether they can answer. What is unknown stays [`Truth::Unknown`]: nothing is
 //! blamed for what is only possible. Source: `kubernetes/apiserver:pkg/admission/plugin/`.
 
-mod backend;
 mod conditions;
 mod fields;
 mod matching;

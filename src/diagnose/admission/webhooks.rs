@@ -8,13 +8,9 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        admission::{
-            Change, Truth, backend,
-            backend::{Backend, Dead},
-            conditions,
-            matching::Scope,
-        },
+        admission::{Change, Truth, conditions, matching::Scope},
         limits,
+        service_backend::{ServiceBackend, ServiceReference},
         view::View,
     },
     snapshot::facts::{Object, Resource},
@@ -32,17 +28,14 @@ pub(in crate::diagnose) struct Webhook<'a> {
     pub(in crate::diagnose) name: &'a str,
     /// Whether the webhook is asked.
     pub(in crate::diagnose) asked: Truth,
-    /// The backend that answers.
-    pub(in crate::diagnose) backend: Backend,
+    /// The Service that answers. None if it is called at a URL, or if there are too many Services to read.
+    backend: Option<ServiceBackend>,
 }
 
 impl Webhook<'_> {
-    /// The fault of its Service, if the webhook cannot be called.
-    pub(in crate::diagnose) fn dead(&self) -> Option<&Dead> {
-        match &self.backend {
-            Backend::Dead(dead) => Some(dead),
-            Backend::Answers | Backend::NotKnown(_) => None,
-        }
+    /// Its Service, if the webhook cannot be called because of it.
+    pub(in crate::diagnose) fn dead_service(&self) -> Option<&ServiceBackend> {
+        self.backend.as_ref().filter(|backend| backend.is_dead())
     }
 
     /// Whether it is asked about objects of this type alone, so that what it denied was a change of one of them.
@@ -94,18 +87,14 @@ pub(in crate::diagnose) fn asked<'a>(change: &Change<'_>, view: &View<'a>) -> Ve
                 if asked == Truth::No {
                     continue;
                 }
-                let config = entry.get("clientConfig").unwrap_or(&Value::Null);
-                let key = config.get("service").map(ToString::to_string);
+                let field = entry.pointer("/clientConfig/service");
                 let known = services.len();
-                let backend = services.entry(key).or_insert_with(|| {
-                    if known < limits::WEBHOOK_SERVICES {
-                        backend::backend_of(config, view)
-                    } else {
-                        Backend::NotKnown("it is one of too many to look at".into())
-                    }
+                let backend = services.entry(field.map(ToString::to_string)).or_insert_with(|| {
+                    let service = ServiceReference::of(field).filter(|_| known < limits::WEBHOOK_SERVICES);
+                    service.map(|service| service.backend(view))
                 });
-                let ignored = entry.get("failurePolicy").and_then(Value::as_str) == Some("Ignore");
-                if ignored && matches!(backend, Backend::Dead(_)) {
+                let is_dead = backend.as_ref().is_some_and(ServiceBackend::is_dead);
+                if is_dead && entry.get("failurePolicy").and_then(Value::as_str) == Some("Ignore") {
                     continue;
                 }
                 found.push(Webhook {

@@ -13,7 +13,6 @@ pub(crate) mod stored_version;
 mod tests;
 pub(crate) mod unreadable_object;
 pub(crate) mod update_rejected;
-pub(crate) mod webhook_backend;
 
 /// Whether this message of the API server blames the definition of a type for objects that cannot be read.
 pub fn is_definition_failure(message: &str) -> bool {

@@ -9,6 +9,7 @@ use crate::{
     diagnose::{
         holder::trace::{Holder, Sign, Tells, Trace},
         model::Strength,
+        service_backend::ServiceReference,
         view::{Missing, View},
     },
     knowledge::Entry,
@@ -148,24 +149,20 @@ fn seen_object<'a>(found: Result<Option<&'a Object>, Missing>, holder: &mut Hold
 
 /// Adds that the Service does not exist that a part of the product points at.
 fn add_missing_service(of: &Object, service: Option<&Value>, holder: &mut Holder, view: &View<'_>) {
-    let field = |name: &str| {
-        service
-            .and_then(|service| service.get(name))
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let (namespace, name) = (field("namespace"), field("name"));
-    if namespace.is_empty() || name.is_empty() {
+    let Some(service) = ServiceReference::of(service) else {
         return;
-    }
-    match view.object("", "services", namespace, name) {
+    };
+    match service.find(view) {
         Ok(None) => holder.add(
             Sign::new(
                 Trace::Product,
                 Tells::Gone,
                 Strength::Strong,
                 format!("{} {}", of.kind, of.name()),
-                format!("points at the Service {namespace}/{name}, which does not exist"),
+                format!(
+                    "points at the Service {}/{}, which does not exist",
+                    service.namespace, service.name
+                ),
             )
             .about(of.reference()),
         ),

@@ -58,6 +58,7 @@ use crate::{
         impact::Impact,
         limits,
         model::{Fate, Safety},
+        service_backend::ServiceReference,
         view::{Missing, View},
     },
     object::join_group,
@@ -120,12 +121,8 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
     }
 }
 
-fn points_at_ours(config: Option<&Value>, is_ours: &dyn Fn(&str, &str) -> bool) -> bool {
-    let field = |name: &str| config?.get(name)?.as_str();
-    match (field("namespace"), field("name")) {
-        (Some(namespace), Some(name)) => is_ours(namespace, name),
-        _ => false,
-    }
+fn points_at_ours(field: Option<&Value>, is_ours: &dyn Fn(&str, &str) -> bool) -> bool {
+    ServiceReference::of(field).is_some_and(|service| is_ours(service.namespace, service.name))
 }
 
 fn broken_api(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {

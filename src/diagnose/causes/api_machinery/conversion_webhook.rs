@@ -52,8 +52,9 @@ use std::collections::BTreeSet;
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, api_machinery::webhook_backend},
+        causes::advice,
         model::{Blocker, CauseState, Finding, Page, Safety, Step, Verdict, When},
+        service_backend::ServiceReference,
         view::View,
     },
     object::ResourceType,
@@ -131,8 +132,8 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
         return None;
     }
     let mut blocker = Blocker::new(None, String::new());
-    let config = crd.value.pointer("/spec/conversion/webhook/clientConfig");
-    match config.and_then(|config| webhook_backend::of(config, view)) {
+    let field = crd.value.pointer("/spec/conversion/webhook/clientConfig/service");
+    match ServiceReference::of(field).map(|service| service.backend(view)) {
         Some(service) => {
             blocker.on.push(service.blocker());
             finding.evidence.push(service.evidence());
@@ -143,7 +144,7 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
                      deletion goes on by itself",
                     service.namespace, service.name
                 ),
-                command: Some(service.command()),
+                command: Some(service.command),
                 safety: Safety::ReadOnly,
                 lets_go: Vec::new(),
             });

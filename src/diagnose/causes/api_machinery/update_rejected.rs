@@ -138,7 +138,7 @@ fn add_rejections_of_update(object: &Object, finding: &mut Finding, is_of_operat
         reported_denial::add_reported_denials(object, finding, is_of_operator, &matching, &policies, view);
     let (mut unreachable, mut possible) = (BTreeMap::<_, Vec<Webhook<'_>>>::new(), Vec::new());
     for webhook in matching {
-        match (webhook.dead().is_some(), webhook.asked) {
+        match (webhook.dead_service().is_some(), webhook.asked) {
             (true, Truth::Yes) => unreachable
                 .entry((&webhook.configuration.kind, webhook.configuration.name()))
                 .or_default()

@@ -59,9 +59,10 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            api_machinery::{conversion_webhook, stored_version, unreadable_object, webhook_backend},
+            api_machinery::{conversion_webhook, stored_version, unreadable_object},
         },
         model::{Blocker, Finding, Page, Safety, Step, Verdict, When},
+        service_backend::ServiceReference,
         view::View,
     },
     snapshot::{Gap, What, Why, facts::Object},
@@ -254,23 +255,23 @@ fn add_webhook_configuration(
     entry: &Value,
     view: &View<'_>,
 ) {
-    let backend = entry
-        .get("clientConfig")
-        .and_then(|config| webhook_backend::of(config, view));
-    let service = match &backend {
+    let service = match ServiceReference::of(entry.pointer("/clientConfig/service")) {
         None => "it is called by a URL".to_owned(),
-        Some(backend) => {
+        Some(service) => {
+            let backend = service.backend(view);
             finding.evidence.push(backend.evidence());
             finding.steps.push(Step {
                 when: When::Now,
                 text: format!("bring back what webhook {webhook} calls, and the deletion goes on by itself"),
-                command: Some(backend.command()),
+                command: Some(backend.command.clone()),
                 safety: Safety::ReadOnly,
                 lets_go: Vec::new(),
             });
             format!(
                 "its Service {}/{} {}",
-                backend.namespace, backend.name, backend.state
+                service.namespace,
+                service.name,
+                backend.in_words()
             )
         }
     };

@@ -106,11 +106,11 @@ fn a_missing_conversion_webhook_is_named() {
     withstands_less(cluster, crd, "", 15);
     assert_eq!(story.verdict(KEY), "failing");
     story
-        .has_root("Service converter: exists, and has no ready endpoint")
+        .has_root("Service converter: has no endpoint that is ready")
         .says("come back")
         .never_advises(KEY)
         .is_careful();
-    story.follow(cluster, "kubectl -n default get service");
+    story.follow(cluster, "kubectl -n default get endpointslices");
     story.follow(cluster, "strategy");
     goes(cluster, crd, "");
     goes(cluster, "ns/old", "");
@@ -156,7 +156,7 @@ webhooks:
     story
         .says("no endpoints available for service \"veto\"")
         .has_root("ValidatingWebhookConfiguration veto: webhook veto.example.test cannot be called")
-        .says("its Service default/veto exists, and has no ready endpoint")
+        .says("its Service default/veto has no endpoint that is ready")
         .is_careful();
     story.follow(cluster, "kubectl delete validatingwebhookconfigurations");
     goes(cluster, &format!("ns/{name}"), "");

@@ -9,11 +9,14 @@ use crate::diagnose::{
 
 /// Adds the unreachable webhooks of one configuration. `in_full` adds their steps too.
 pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhook<'_>], in_full: bool) {
-    let Some((first, backend)) = webhooks.first().and_then(|first| Some((first, first.dead()?))) else {
+    let Some((first, backend)) = webhooks
+        .first()
+        .and_then(|first| Some((first, first.dead_service()?)))
+    else {
         return;
     };
     let configuration = first.configuration;
-    let service = format!("{}/{}", backend.namespace, backend.service);
+    let service = format!("{}/{}", backend.namespace, backend.name);
     let more = match webhooks.len() - 1 {
         0 => String::new(),
         more => format!(" (and {more} more of it)"),
@@ -22,7 +25,8 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
         Some(configuration.reference()),
         format!(
             "webhook {}{more} cannot be called. Its Service {service} {}",
-            first.name, backend.why
+            first.name,
+            backend.in_words()
         ),
     );
     finding.wait.on.push(blocker.in_state(CauseState::Down));
@@ -43,11 +47,7 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
         value: format!("{} covers UPDATE of it, failurePolicy Fail", first.name),
         strength: Strength::Proof,
     });
-    finding.evidence.push(Evidence {
-        source: format!("Service {service}"),
-        value: backend.why.clone(),
-        strength: backend.strength,
-    });
+    finding.evidence.push(backend.evidence());
     finding
         .do_not
         .push("delete all webhook configurations: that turns the policy of the whole cluster off".into());

@@ -1,0 +1,367 @@
+//! Whether a Service that the API server calls can answer. Admission webhooks, conversions and aggregated APIs name one.
+//!
+//! The API server connects to the cluster IP of the Service and leaves the rest to the network. With
+//! `--enable-aggregator-routing` it connects to a ready endpoint itself. Which of the two it does is unknown, so only a
+//! Service that fails in both cases is called dead. With endpoints that serve, the call may still fail, because of a
+//! certificate or the network. Source: `kubernetes/apiserver:pkg/util/proxy/proxy.go` ResolveCluster and
+//! ResolveEndpoint, `kubernetes/kubernetes:cmd/kube-apiserver/app/server.go` buildServiceResolver.
+//!
+//! Whether an `APIService` is available is in its own condition, which the API server writes. That condition decides,
+//! and what it says is not judged again here.
+
+use serde_json::Value;
+
+use crate::{
+    command::Command,
+    diagnose::{
+        model::{Blocker, CauseState, Evidence, Strength},
+        view::{Missing, View},
+    },
+    object::ObjectRef,
+    snapshot::facts::Object,
+};
+
+/// The port that is called if none is named.
+const DEFAULT_PORT: i64 = 443;
+
+/// The Service that a `clientConfig` or an `APIService` names.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::diagnose) struct ServiceReference<'a> {
+    pub(in crate::diagnose) namespace: &'a str,
+    pub(in crate::diagnose) name: &'a str,
+    port: i64,
+}
+
+/// A Service that the API server calls, and whether it serves.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::diagnose) struct ServiceBackend {
+    pub(in crate::diagnose) namespace: String,
+    pub(in crate::diagnose) name: String,
+    serves: Serves,
+    /// The command that shows more.
+    pub(in crate::diagnose) command: Command,
+}
+
+/// Whether a Service serves.
+#[derive(Clone, Debug, PartialEq)]
+enum Serves {
+    /// An endpoint may answer.
+    Yes,
+    /// The Service does not exist. Holds what is wrong with its namespace.
+    Missing(Home),
+    /// The Service does not have this port.
+    NoPort(i64),
+    /// No endpoint serves the port.
+    NoEndpoint,
+    /// The Service stands for this host. Objects tell nothing about a host outside the cluster.
+    Host(String),
+    /// The Service could not be read.
+    Unseen(String),
+    /// The Service exists, and its endpoints could not be read.
+    UnseenEndpoints(String),
+}
+
+/// The namespace of a Service that does not exist.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Home {
+    /// It exists, or it could not be read.
+    Other,
+    Missing,
+    Terminating,
+}
+
+impl<'a> ServiceReference<'a> {
+    /// The Service in a field `service`. None if no Service is named: the API server calls a URL then, or serves the API
+    /// itself.
+    pub(in crate::diagnose) fn of(field: Option<&'a Value>) -> Option<Self> {
+        let text = |name: &str| field?.get(name)?.as_str().filter(|text| !text.is_empty());
+        Some(ServiceReference {
+            namespace: text("namespace")?,
+            name: text("name")?,
+            port: field?.get("port").and_then(Value::as_i64).unwrap_or(DEFAULT_PORT),
+        })
+    }
+
+    /// The Service; none if it does not exist.
+    pub(in crate::diagnose) fn find<'b>(self, view: &View<'b>) -> Result<Option<&'b Object>, Missing> {
+        view.object("", "services", self.namespace, self.name)
+    }
+
+    /// Whether the Service serves.
+    pub(in crate::diagnose) fn backend(self, view: &View<'_>) -> ServiceBackend {
+        let (serves, command) = match self.find(view) {
+            Ok(Some(service)) => self.judge(service, view),
+            Ok(None) => self.missing(view),
+            Err(missing) => (Serves::Unseen(missing.in_words()), self.show()),
+        };
+        ServiceBackend {
+            namespace: self.namespace.to_owned(),
+            name: self.name.to_owned(),
+            serves,
+            command,
+        }
+    }
+
+    fn judge(self, service: &Object, view: &View<'_>) -> (Serves, Command) {
+        if service.text("/spec/type") == "ExternalName" {
+            let host = service.text("/spec/externalName").to_owned();
+            return (Serves::Host(host), self.show());
+        }
+        let ports = service.list("/spec/ports");
+        let is_called = |port: &&Value| port.get("port").and_then(Value::as_i64) == Some(self.port);
+        let Some(port) = ports.iter().find(is_called) else {
+            let command = Command::get_yaml("service", self.name, self.namespace);
+            return (Serves::NoPort(self.port), command);
+        };
+        match view.list("discovery.k8s.io", "endpointslices", self.namespace) {
+            Ok(slices) if slices.iter().any(|slice| serves(slice, service, port)) => {
+                (Serves::Yes, self.show())
+            }
+            Ok(_) => (Serves::NoEndpoint, list_pods(service)),
+            Err(missing) => (Serves::UnseenEndpoints(missing.in_words()), self.show()),
+        }
+    }
+
+    fn missing(self, view: &View<'_>) -> (Serves, Command) {
+        let namespace = self.namespace;
+        let (home, command) = match view.object("", "namespaces", "", namespace) {
+            Ok(None) => (
+                Home::Missing,
+                Command::of("kubectl get namespace {}", [namespace]),
+            ),
+            Ok(Some(found)) if found.deletion().is_some() => {
+                (Home::Terminating, Command::explain("namespace", namespace, ""))
+            }
+            _ => (
+                Home::Other,
+                Command::of("kubectl -n {} get services,deployments,pods", [namespace]),
+            ),
+        };
+        (Serves::Missing(home), command)
+    }
+
+    /// The command that shows the Service, its endpoints and its Pods.
+    fn show(self) -> Command {
+        Command::of("kubectl -n {} get service,endpointslices,pods", [self.namespace])
+    }
+}
+
+/// Whether a slice has an endpoint for this port of the Service. If no endpoint is ready, the network also uses
+/// endpoints that are terminating and still serve (`kubernetes/kubernetes:pkg/proxy/topology.go`).
+fn serves(slice: &Object, service: &Object, port: &Value) -> bool {
+    let name = |port: &Value| {
+        let name = port.get("name").and_then(Value::as_str);
+        name.unwrap_or_default().to_owned()
+    };
+    slice.text("/metadata/labels/kubernetes.io~1service-name") == service.name()
+        && slice
+            .list("/ports")
+            .iter()
+            .any(|each| name(each) == name(port) && each.get("port").is_some_and(Value::is_number))
+        && slice.list("/endpoints").iter().any(|endpoint| {
+            let condition = |name: &str| {
+                endpoint
+                    .pointer(&format!("/conditions/{name}"))
+                    .and_then(Value::as_bool)
+            };
+            condition("ready") != Some(false)
+                || condition("serving") == Some(true) && condition("terminating") == Some(true)
+        })
+}
+
+/// The command that shows the Pods of the Service.
+fn list_pods(service: &Object) -> Command {
+    let namespace = service.namespace();
+    let selector = service.value.pointer("/spec/selector").and_then(Value::as_object);
+    let labels: Vec<_> = selector
+        .into_iter()
+        .flatten()
+        .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+        .collect();
+    if labels.is_empty() {
+        Command::of("kubectl -n {} get endpointslices,pods", [namespace])
+    } else {
+        Command::of("kubectl -n {} get pods", [namespace]).selecting(labels)
+    }
+}
+
+impl ServiceBackend {
+    /// Whether no call can succeed.
+    pub(in crate::diagnose) fn is_dead(&self) -> bool {
+        matches!(
+            self.serves,
+            Serves::Missing(_) | Serves::NoPort(_) | Serves::NoEndpoint
+        )
+    }
+
+    /// Its state. The text follows the name of the Service.
+    pub(in crate::diagnose) fn in_words(&self) -> String {
+        let namespace = &self.namespace;
+        match &self.serves {
+            Serves::Yes => {
+                "has endpoints that serve, so see its certificate (caBundle), and whether the API server \
+                            reaches it"
+                    .to_owned()
+            }
+            Serves::Missing(Home::Missing) => {
+                format!("does not exist, and neither does the namespace {namespace}")
+            }
+            Serves::Missing(Home::Terminating) => {
+                format!("does not exist, and the namespace {namespace} is being deleted")
+            }
+            Serves::Missing(Home::Other) => "does not exist".to_owned(),
+            Serves::NoPort(port) => format!("has no port {port}"),
+            Serves::NoEndpoint => "has no endpoint that is ready".to_owned(),
+            Serves::Host(host) => format!("stands for the host {host}"),
+            Serves::Unseen(why) => format!("could not be read: {why}"),
+            Serves::UnseenEndpoints(why) => {
+                format!("exists, and whether it has ready endpoints is not known: {why}")
+            }
+        }
+    }
+
+    /// Its state as evidence.
+    pub(in crate::diagnose) fn evidence(&self) -> Evidence {
+        Evidence {
+            source: format!("Service {}/{}", self.namespace, self.name),
+            value: self.in_words(),
+            strength: match self.serves {
+                // The API server refuses to call it.
+                Serves::Missing(_) | Serves::NoPort(_) => Strength::Proof,
+                Serves::NoEndpoint => Strength::Strong,
+                _ => Strength::Hint,
+            },
+        }
+    }
+
+    /// The Service as a blocker.
+    pub(in crate::diagnose) fn blocker(&self) -> Blocker {
+        let service = ObjectRef {
+            type_name: "services".into(),
+            kind: "Service".into(),
+            api_version: "v1".into(),
+            namespace: Some(self.namespace.clone()),
+            name: self.name.clone(),
+            ..ObjectRef::default()
+        };
+        let blocker = Blocker::new(Some(service), self.in_words());
+        if self.is_dead() {
+            blocker.in_state(CauseState::Down)
+        } else {
+            blocker
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        diagnose::{
+            testing::world::{World, object},
+            view,
+        },
+        knowledge::Knowledge,
+    };
+
+    fn service(spec: &Value) -> Object {
+        let metadata = json!({"name": "hook", "namespace": "sys"});
+        object(
+            "",
+            "services",
+            "Service",
+            json!({"metadata": metadata, "spec": spec}),
+        )
+    }
+
+    fn slice(port: &str, conditions: &Value) -> Object {
+        let labels = json!({"kubernetes.io/service-name": "hook"});
+        object(
+            "discovery.k8s.io",
+            "endpointslices",
+            "EndpointSlice",
+            json!({
+                "metadata": {"name": "hook-1", "namespace": "sys", "labels": labels},
+                "ports": [{"name": port, "port": 9443}],
+                "endpoints": [{"addresses": ["10.0.0.1"], "conditions": conditions}],
+            }),
+        )
+    }
+
+    fn state(world: &World) -> (bool, String) {
+        let field = json!({"namespace": "sys", "name": "hook"});
+        let knowledge = Knowledge::builtin();
+        let backend = world.answered(|facts| {
+            let view = view(facts, &knowledge);
+            let service = ServiceReference::of(Some(&field)).expect("a Service is named");
+            (service.backend(&view), view.wanted())
+        });
+        (backend.is_dead(), backend.in_words())
+    }
+
+    fn https() -> Object {
+        service(&json!({"ports": [{"name": "https", "port": 443}]}))
+    }
+
+    #[test]
+    fn an_endpoint_that_is_ready_or_still_serves_may_answer() {
+        for conditions in [
+            json!({"ready": true}),
+            json!({}),
+            json!({"ready": false, "serving": true, "terminating": true}),
+        ] {
+            let (is_dead, says) = state(&World::of([https(), slice("https", &conditions)]));
+            assert!(!is_dead, "{conditions}: {says}");
+        }
+    }
+
+    #[test]
+    fn a_service_without_an_endpoint_for_the_port_is_dead() {
+        let ready = json!({"ready": true});
+        let mut of_another = slice("https", &ready);
+        of_another.value["metadata"]["labels"] = json!({"kubernetes.io/service-name": "other"});
+        for slices in [
+            vec![],
+            vec![slice("https", &json!({"ready": false}))],
+            vec![slice(
+                "https",
+                &json!({"ready": false, "serving": false, "terminating": true}),
+            )],
+            vec![slice("metrics", &ready)],
+            vec![of_another],
+        ] {
+            let mut world = World::of([https()]);
+            world.objects.extend(slices);
+            assert_eq!(state(&world), (true, "has no endpoint that is ready".into()));
+        }
+    }
+
+    #[test]
+    fn a_service_that_is_missing_or_lacks_the_port_is_dead() {
+        assert_eq!(state(&World::default()), (true, "does not exist".into()));
+        let other_port = service(&json!({"ports": [{"name": "https", "port": 8443}]}));
+        let world = World::of([other_port, slice("https", &json!({}))]);
+        assert_eq!(state(&world), (true, "has no port 443".into()));
+    }
+
+    #[test]
+    fn a_service_that_cannot_be_read_is_unknown() {
+        for hidden in ["services", "endpointslices"] {
+            let (is_dead, says) = state(&World::of([https()]).hiding(hidden));
+            assert!(!is_dead && says.contains(hidden), "{says}");
+        }
+        let outside = service(&json!({"type": "ExternalName", "externalName": "x.test"}));
+        assert_eq!(
+            state(&World::of([outside])),
+            (false, "stands for the host x.test".into())
+        );
+    }
+
+    #[test]
+    fn a_url_names_no_service() {
+        assert!(ServiceReference::of(None).is_none());
+        assert!(ServiceReference::of(Some(&json!({"name": "hook"}))).is_none());
+    }
+}
