@@ -3,10 +3,11 @@
 mod admission_policy;
 mod builtin_groups;
 mod controller_manager;
+pub mod conversion_webhook;
 mod crd_instances;
 mod etcd_not_writable;
 mod invalid_object;
 mod stored_version;
-pub mod unreadable_object;
+mod unreadable_object;
 mod update_rejected;
 mod update_rejected_oracle;

@@ -1,7 +1,7 @@
 //! Volumes, claims, attachments and snapshots with the real CSI sidecars: what is explained, and which steps
 //! help.
 
-mod csi_sidecars;
+mod csi_errors;
 mod honor_reclaim_policy;
 mod pv_reclaim;
 mod pvc_protection;

@@ -3,7 +3,7 @@
 
 use crate::{
     explain::{
-        api_machinery::unreadable_object::type_without_its_conversion_webhook,
+        api_machinery::conversion_webhook::type_without_its_conversion_webhook,
         less_is_weaker::{for_all_types, withstands_less},
         told::{goes, told},
     },
@@ -57,7 +57,7 @@ fn an_old_garbage_collector_stops_at_a_type_that_cannot_be_listed() {
 }
 
 #[test]
-fn a_newer_garbage_collector_goes_on_without_that_type() {
+fn a_newer_garbage_collector_continues_without_that_type() {
     let cluster = &Cluster::start();
     type_without_its_conversion_webhook(cluster);
     owner_is_deleted(cluster);

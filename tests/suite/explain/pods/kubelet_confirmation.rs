@@ -1,8 +1,9 @@
-//! Pods that are stuck in Terminating.
+//! Pods that no kubelet confirms to have stopped.
 
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::{KUBELET, node};
 use crate::{
     explain::{
         less_is_weaker::{withstands_less, withstands_real_rights},
@@ -11,27 +12,6 @@ use crate::{
     },
     harness::{Cluster, Namespace, wait},
 };
-
-const KUBELET: &str = "";
-const TRACKING: &str = "batch.kubernetes.io/job-tracking";
-
-/// Creates a Node without a kubelet.
-fn node(cluster: &Cluster, ready: &str) -> String {
-    let name = cluster.node();
-    let reason = if ready == "True" {
-        "KubeletReady"
-    } else {
-        "NodeStatusUnknown"
-    };
-    cluster.patch_status(
-        ["node", &name],
-        &json!({"conditions": [{
-            "type": "Ready", "status": ready, "reason": reason, "message": "Kubelet stopped posting node status.",
-            "lastHeartbeatTime": Timestamp::now().to_string(),
-        }]}),
-    );
-    name
-}
 
 /// Creates a running Pod `p` on that Node and deletes it. Its grace period of one second is over.
 fn overdue(ns: &Namespace, node: &str, metadata: &str) {
@@ -111,30 +91,6 @@ fn a_pod_on_a_deleted_node_waits_for_the_pod_garbage_collector() {
 }
 
 #[test]
-fn a_pod_in_its_grace_period_is_not_stuck() {
-    let cluster = Cluster::shared();
-    let ns = cluster.namespace("grace");
-    let node = node(cluster, "True");
-    ns.apply(&format!(
-        "{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{nodeName: {node}, terminationGracePeriodSeconds: 600, containers: [{{name: c, image: i}}]}}}}"
-    ));
-    ns.patch_status(["pod", "p"], &json!({"phase": "Running"}));
-    ns.kubectl(["delete", "pod", "p", "--wait=false"]).success();
-    let until = ns.get(["pod", "p"]).unwrap()["metadata"]["deletionTimestamp"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let story = told(cluster, "pod/p", ns.name());
-    replayed(cluster, "pod/p", ns.name());
-    assert_eq!(story.verdict(KUBELET), "waiting");
-    story.says("slow, not stuck").says(&until).never_advises("delete");
-    assert!(story.roots().is_empty(), "{story}");
-    ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
-        .success();
-    delete(cluster, &format!("node/{node}"), "");
-}
-
-#[test]
 fn a_pod_on_a_ready_node_waits_for_the_kubelet() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("ready");
@@ -163,105 +119,5 @@ fn a_pod_on_a_ready_node_waits_for_the_kubelet() {
     withstands_less(cluster, "pod/p", ns.name(), 8);
     ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
         .success();
-    delete(cluster, &format!("node/{node}"), "");
-}
-
-#[test]
-fn a_mirror_pod_names_its_static_pod() {
-    let cluster = Cluster::shared();
-    let ns = cluster.namespace("mirror");
-    let node = node(cluster, "True");
-    ns.apply(&format!(
-        "{{apiVersion: v1, kind: Pod, metadata: {{name: p, annotations: {{kubernetes.io/config.mirror: abc}}}}, spec: {{nodeName: {node}, terminationGracePeriodSeconds: 1, automountServiceAccountToken: false, containers: [{{name: c, image: i}}]}}}}"
-    ));
-    ns.patch_status(["pod", "p"], &json!({"phase": "Running"}));
-    ns.kubectl(["delete", "pod", "p", "--wait=false"]).success();
-    std::thread::sleep(std::time::Duration::from_secs(3));
-    let story = told(cluster, "pod/p", ns.name());
-    assert_eq!(story.verdict(KUBELET), "in-use");
-    story.says("/etc/kubernetes/manifests").never_advises("--force");
-    withstands_less(cluster, "pod/p", ns.name(), 8);
-    ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
-        .success();
-    delete(cluster, &format!("node/{node}"), "");
-}
-
-#[test]
-fn a_tracking_finalizer_without_a_job_names_the_owner() {
-    let cluster = Cluster::shared();
-    let ns = cluster.namespace("no-job");
-    ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: owner}}");
-    let uid = ns.get(["configmap", "owner"]).unwrap()["metadata"]["uid"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    ns.apply(&format!(
-        "{{apiVersion: v1, kind: Pod, metadata: {{name: p, finalizers: [{TRACKING}], ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: owner, uid: {uid}, controller: true}}]}}, spec: {{containers: [{{name: c, image: i}}]}}}}"
-    ));
-    delete(cluster, "pod/p", ns.name());
-    let story = told(cluster, "pod/p", ns.name());
-    assert_eq!(story.verdict(TRACKING), "orphaned");
-    story
-        .has_root("ConfigMap owner: controls the pod and is no batch/v1 Job")
-        .never_advises("finalizers\":null")
-        .never_advises("--force")
-        .is_careful();
-    // One for the bindings of policies, which other tests may have.
-    withstands_less(cluster, "pod/p", ns.name(), 10);
-    story.follow(cluster, "finalizers remove");
-    goes(cluster, "pod/p", ns.name());
-}
-
-#[test]
-fn a_pod_waits_for_its_job_to_count_it() {
-    let cluster = Cluster::shared();
-    let ns = cluster.namespace("job");
-    let node = node(cluster, "True");
-    ns.apply(&format!(
-        "{{apiVersion: batch/v1, kind: Job, metadata: {{name: work}}, spec: {{podReplacementPolicy: Failed, template: {{spec: {{nodeName: {node}, restartPolicy: Never, terminationGracePeriodSeconds: 600, containers: [{{name: c, image: i}}]}}}}}}}}"
-    ));
-    // kubectl prints nothing for an empty list.
-    let pods = || {
-        let pods = ns.get(["pods"]).unwrap_or_default();
-        pods["items"].as_array().cloned().unwrap_or_default()
-    };
-    wait("the Job creates its Pod", SOON, || !pods().is_empty());
-    let pod = pods()[0]["metadata"]["name"].as_str().unwrap().to_owned();
-    ns.patch_status(["pod", &pod], &json!({"phase": "Running"}));
-    let target = format!("pod/{pod}");
-    delete(cluster, &target, ns.name());
-    let story = told(cluster, &target, ns.name());
-    assert_eq!(story.verdict(TRACKING), "waiting");
-    story
-        .says("counts a pod only when it has ended")
-        .says("while Job work runs: it counts wrong")
-        .says("slow, not stuck")
-        .never_advises("finalizers remove");
-    withstands_less(cluster, &target, ns.name(), 8);
-
-    let reader = cluster
-        .user("no-jobs")
-        .may("get,list", "pods,namespaces,nodes")
-        .create();
-    let story = told_to(cluster, &reader, &target, ns.name());
-    assert_eq!(story.verdict(TRACKING), "unknown");
-    story.never_advises("finalizers remove");
-    assert!(story.unread().contains("jobs.batch"), "{story}");
-
-    // The test does the kubelet's part: the Pod ends and is then deleted.
-    ns.patch_status([&*target], &json!({"phase": "Failed"}));
-    wait("the job counts it", SOON, || {
-        ns.get([&*target])
-            .is_none_or(|pod| pod["metadata"].get("finalizers").is_none())
-    });
-    ns.kubectl(["delete", "job", "work", "--wait=false"]).success();
-    let _ = ns.kubectl([
-        "delete",
-        "pods",
-        "--all",
-        "--force",
-        "--grace-period=0",
-        "--wait=false",
-    ]);
     delete(cluster, &format!("node/{node}"), "");
 }

@@ -49,7 +49,7 @@ fn grant(cluster: &Cluster, user: &User, verb: &str, resource: &str) {
 }
 
 #[test]
-fn a_hanging_driver_and_a_stopped_provisioner_are_told_apart() {
+fn distinguishes_a_hanging_driver_from_a_stopped_provisioner() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("hangs");
     let driver = cluster.csi_driver("hangs.example.test").start();
@@ -159,7 +159,7 @@ fn a_provisioner_without_the_right_to_patch_volumes_is_named() {
 }
 
 #[test]
-fn an_attacher_without_a_right_and_a_stopped_attacher_are_told_apart() {
+fn distinguishes_an_attacher_without_rights_from_a_stopped_one() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("attacher");
     let user = sidecar(cluster, "poor-attacher", &[("patch", "persistentvolumes")]);
