@@ -7,6 +7,7 @@ mod circles;
 mod code;
 mod modules;
 mod picture;
+mod said_text;
 
 use std::{collections::BTreeSet, fs, path::Path, sync::LazyLock};
 
@@ -119,10 +120,25 @@ fn files_do_not_import_each_other_in_circles() {
 
 #[test]
 fn rooms_do_not_lead_back_to_themselves() {
-    for (_, parent) in picture::PARENTS {
-        let found = picture::leads_back(&PACKAGE, parent);
-        assert!(found.is_empty(), "{parent:?}: {found:?}");
-    }
+    let imports = PACKAGE.imports();
+    let found: Vec<_> = PACKAGE
+        .folders()
+        .into_iter()
+        .map(|folder| {
+            (
+                folder.join("::"),
+                picture::leads_back(&PACKAGE, &imports, &folder),
+            )
+        })
+        .filter(|(_, found)| !found.is_empty())
+        .collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn files_import_nothing_that_the_root_of_an_outer_folder_defines() {
+    let found = PACKAGE.imports_from_far_above();
+    assert!(found.is_empty(), "{}", joined(found));
 }
 
 const STRUCTURE: &str = "docs/structure.md";
@@ -152,6 +168,53 @@ fn each_module_is_in_the_file_of_its_name() {
         .map(|file| &file.name)
         .collect();
     assert!(elsewhere.is_empty(), "#[path] in {elsewhere:?}");
+}
+
+/// Where text that others wrote is looked into, although it is said to people as well.
+const FOREIGN_TEXT: [(&str, &str); 0] = [];
+
+/// What code must know has a field of its own. Only the output knows what a sentence looks like.
+#[test]
+fn nobody_takes_said_text_apart() {
+    let files = PACKAGE
+        .files
+        .iter()
+        .filter(|file| !file.name.starts_with("src/output"));
+    let found: BTreeSet<_> = files
+        .flat_map(|file| file.code.inspections.iter().map(|place| (&*file.name, &**place)))
+        .collect();
+    let allowed = BTreeSet::from(FOREIGN_TEXT);
+    let new: Vec<_> = found.difference(&allowed).collect();
+    let old: Vec<_> = allowed.difference(&found).collect();
+    assert!(
+        new.is_empty() && old.is_empty(),
+        "new: {new:#?}\nno more: {old:#?}"
+    );
+}
+
+#[test]
+fn code_that_takes_said_text_apart_is_caught() {
+    let caught = |code: &str| {
+        let files = Crate::parse([("src/lib.rs", code)]);
+        !files.files[0].code.inspections.is_empty()
+    };
+    for code in [
+        "fn f() { blocker.says.contains(\"webhook\") }",
+        "fn f() { wait.says().to_lowercase().split_once(':') }",
+        "fn f() { let text = &blocker.says; if text.starts_with(\"x\") {} }",
+        "fn f(says: &str) { says.strip_prefix(\"x\") }",
+        "fn f() { all.iter().any(|one| one.says == words) }",
+    ] {
+        assert!(caught(code), "{code}");
+    }
+    for code in [
+        "fn f() { one.says == other.says }",
+        "fn f() { names.contains(&name) }",
+        "fn f() { let text = name; text.contains('.') }",
+        "#[cfg(test)] fn f() { blocker.says.contains(\"webhook\") }",
+    ] {
+        assert!(!caught(code), "{code}");
+    }
 }
 
 /// The files that call `Server::write`, which has five arguments, and those that name a method of HTTP that writes.
@@ -257,6 +320,58 @@ fn circles_are_caught_and_named() {
     assert!(circles_of(a, "pub struct B; #[cfg(test)] mod tests { use crate::a::A; }").is_empty());
     // A re-export leads to the file that defines the item, which imports nothing here.
     assert!(circles_of(a, "use crate::a::Inner; pub struct B;").is_empty());
+}
+
+#[test]
+fn an_import_from_the_root_of_an_outer_folder_is_caught() {
+    let of = |inner: &str| {
+        Crate::parse([
+            ("src/lib.rs", "mod a;"),
+            ("src/a.rs", "mod b; pub use b::B; pub struct A;"),
+            ("src/a/b.rs", "mod c; pub struct B;"),
+            ("src/a/b/c.rs", inner),
+        ])
+    };
+    let found = of("use crate::a::A;").imports_from_far_above();
+    assert_eq!(
+        found,
+        BTreeSet::from(["src/a/b/c.rs imports crate::a::A of src/a.rs".to_owned()])
+    );
+    for code in ["use super::B;", "use crate::a::B;", "use crate::a;"] {
+        assert!(of(code).imports_from_far_above().is_empty(), "{code}");
+    }
+}
+
+#[test]
+fn a_folder_deep_in_the_tree_that_leads_back_to_itself_is_caught() {
+    let of = Crate::parse([
+        ("src/lib.rs", "mod a;"),
+        ("src/a.rs", "mod b;"),
+        ("src/a/b.rs", "mod c; mod d;"),
+        ("src/a/b/c.rs", "mod x; use super::d::y::Y; pub struct C;"),
+        ("src/a/b/c/x.rs", "pub struct X;"),
+        ("src/a/b/d.rs", "mod y; use super::c::x::X;"),
+        ("src/a/b/d/y.rs", "pub struct Y;"),
+    ]);
+    assert!(circles(&of).is_empty());
+    let folder = ["crate", "a", "b"].map(str::to_owned);
+    assert_eq!(picture::leads_back(&of, &of.imports(), &folder), ["c", "d"]);
+}
+
+#[test]
+fn paths_in_attributes_count() {
+    for code in [
+        "#[serde(with = \"crate::snapshot::time\")] struct A;",
+        "#[derive(crate::snapshot::Shown)] struct A;",
+        "struct A { #[serde(default = \"crate::snapshot::none\")] a: u8 }",
+        "#[cfg_attr(feature = \"x\", doc = crate::snapshot::text!())] struct A;",
+    ] {
+        let files = Crate::parse([ROOT, ("src/object.rs", code), ("src/snapshot.rs", "")]);
+        assert!(!all_faults(&files).is_empty(), "{code}");
+    }
+    let text = "/// See [`crate::snapshot::Gap`].\n#[doc = \"crate::snapshot::Gap\"] struct A;";
+    let files = Crate::parse([ROOT, ("src/object.rs", text), ("src/snapshot.rs", "")]);
+    assert!(all_faults(&files).is_empty());
 }
 
 #[test]

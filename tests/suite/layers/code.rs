@@ -12,7 +12,7 @@ use testkit::syn::{
     visit::{self, Visit},
 };
 
-use super::modules::Segments;
+use super::{modules::Segments, said_text};
 
 #[derive(Default)]
 pub struct Code {
@@ -28,6 +28,8 @@ pub struct Code {
     pub macros: BTreeSet<String>,
     /// The methods that are called, with the number of their arguments.
     pub calls: BTreeSet<(String, usize)>,
+    /// Where said text is taken apart.
+    pub inspections: BTreeSet<String>,
     /// Whether a module is taken from a file of another name.
     pub has_path_attribute: bool,
     /// The module that is being read.
@@ -39,6 +41,7 @@ pub fn read(name: &str, text: &str, module: &[String]) -> Code {
     let file = testkit::syn::parse_file(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut code = Code {
         module: module.to_vec(),
+        inspections: said_text::inspections(&file),
         ..Code::default()
     };
     code.visit_file(&file);
@@ -110,6 +113,22 @@ impl Code {
             }
         }
         self.path(path);
+    }
+}
+
+impl Code {
+    /// The paths in the strings of an attribute, as in `#[serde(with = "crate::text")]`.
+    fn quoted_paths(&mut self, mut at: Cursor<'_>) {
+        while let Some((_, after)) = at.token_tree() {
+            if let Some((inside, ..)) = at.any_group() {
+                self.quoted_paths(inside);
+            } else if let Some((literal, _)) = at.literal() {
+                let text = literal.to_string();
+                let path = testkit::syn::parse_str::<testkit::syn::Path>(text.trim_matches('"'));
+                path.iter().for_each(|path| self.visit_path(path));
+            }
+            at = after;
+        }
     }
 }
 
@@ -187,12 +206,25 @@ impl<'ast> Visit<'ast> for Code {
         }
     }
 
-    fn visit_attribute(&mut self, _: &'ast Attribute) {}
+    /// An attribute may name functions and types, also in strings. Documentation is no code.
+    fn visit_attribute(&mut self, attribute: &'ast Attribute) {
+        match &attribute.meta {
+            Meta::Path(path) => self.visit_path(path),
+            Meta::List(list) => {
+                let tokens = TokenBuffer::new2(list.tokens.clone());
+                self.tokens(tokens.begin());
+                self.quoted_paths(tokens.begin());
+            }
+            Meta::NameValue(pair) if !pair.path.is_ident("doc") => self.visit_expr(&pair.value),
+            Meta::NameValue(_) => {}
+        }
+    }
 
+    /// It can only name a module around this one, and uses nothing of it.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 }
 
-fn is_for_tests(attributes: &[Attribute]) -> bool {
+pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) => {
             list.path.is_ident("cfg")
@@ -204,7 +236,7 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-fn attributes(item: &Item) -> &[Attribute] {
+pub fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
         Item::Enum(item) => &item.attrs,

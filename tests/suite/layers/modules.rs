@@ -22,6 +22,16 @@ pub struct File {
     pub code: Code,
 }
 
+/// The files that each file imports, each with a path that does it.
+pub type Imports<'a> = BTreeMap<&'a str, BTreeMap<&'a str, String>>;
+
+impl File {
+    /// Whether the other file stands directly in the folder of this one.
+    fn is_root_of(&self, other: &File) -> bool {
+        other.module.len() == self.module.len() + 1 && other.module.starts_with(&self.module)
+    }
+}
+
 /// A crate as it is compiled without tests.
 pub struct Crate {
     pub files: Vec<File>,
@@ -92,22 +102,54 @@ impl Crate {
         })
     }
 
-    /// The files that each file imports, with a path that does it. An ancestor module and its descendants may import
+    /// The files that each file imports, with a path that does it. The root of a folder and the files in it may import
     /// each other, so they do not count.
-    pub fn imports(&self) -> BTreeMap<&str, BTreeMap<&str, String>> {
-        let mut all: BTreeMap<&str, BTreeMap<&str, String>> = BTreeMap::new();
+    pub fn imports(&self) -> Imports<'_> {
+        let mut all = Imports::new();
         for file in &self.files {
             let imports = all.entry(&file.name).or_default();
             for (_, definition) in self.paths(file) {
                 let Some(goal) = self.file_of(&definition) else {
                     continue;
                 };
-                if !file.module.starts_with(&goal.module) && !goal.module.starts_with(&file.module) {
+                if goal.name != file.name && !goal.is_root_of(file) && !file.is_root_of(goal) {
                     imports.entry(&goal.name).or_insert_with(|| definition.join("::"));
                 }
             }
         }
         all
+    }
+
+    /// Imports of an item that the root of an outer folder defines. Such an item belongs into a file of its own.
+    pub fn imports_from_far_above(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for file in &self.files {
+            for (_, definition) in self.paths(file) {
+                let Some(goal) = self.file_of(&definition) else {
+                    continue;
+                };
+                let is_above = file.module.starts_with(&goal.module) && goal.name != file.name;
+                if is_above && !goal.is_root_of(file) && definition != goal.module {
+                    found.insert(format!(
+                        "{} imports {} of {}",
+                        file.name,
+                        definition.join("::"),
+                        goal.name
+                    ));
+                }
+            }
+        }
+        found
+    }
+
+    /// The folders with modules: each module that has others below it.
+    pub fn folders(&self) -> BTreeSet<Segments> {
+        let modules = self.files.iter().map(|file| &file.module);
+        modules
+            .filter_map(|module| module.split_last())
+            .map(|(_, folder)| folder.to_vec())
+            .filter(|folder| !folder.is_empty())
+            .collect()
     }
 
     /// The file with this item.

@@ -6,13 +6,13 @@ use std::{
     fmt::Write,
 };
 
-use super::modules::Crate;
+use super::modules::{Crate, Imports};
 
 /// Which rooms each room imports.
 type Rooms<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// The folders whose rooms are shown, each with its title. None of their rooms leads back to itself.
-pub const PARENTS: [(&str, &[&str]); 3] = [
+/// The folders whose rooms are shown, each with its title.
+const PARENTS: [(&str, &[&str]); 3] = [
     ("The modules of `src/`", &["crate"]),
     ("The rooms of `src/diagnose/`", &["crate", "diagnose"]),
     (
@@ -26,10 +26,12 @@ pub fn page(of: &Crate) -> String {
     let mut page = "# The structure of the code\n\n\
         <!-- Written from the imports; write it anew: cargo test --test suite -- --ignored write_what_is_generated -->\n\n\
         An arrow points from a module to one that it uses. Where an arrow follows from others, it is left out.\n\
-        Tests fail if a module, a room, a family or a file leads back to itself.\n"
+        Tests fail if a file, or a folder anywhere in `src/`, leads back to itself.\n"
         .to_owned();
+    let imports = of.imports();
     for (title, parent) in PARENTS {
-        let rooms = rooms(of, parent);
+        let parent: Vec<_> = parent.iter().map(|&name| name.to_owned()).collect();
+        let rooms = rooms(of, &imports, &parent);
         let _ = write!(page, "\n## {title}\n\n```mermaid\nflowchart TD\n");
         for (room, uses) in &rooms {
             let _ = writeln!(page, "    {room}");
@@ -43,8 +45,8 @@ pub fn page(of: &Crate) -> String {
 }
 
 /// Rooms of this parent that lead back to themselves.
-pub fn leads_back(of: &Crate, parent: &[&str]) -> Vec<String> {
-    let rooms = rooms(of, parent);
+pub fn leads_back(of: &Crate, imports: &Imports<'_>, parent: &[String]) -> Vec<String> {
+    let rooms = rooms(of, imports, parent);
     let leads_back = |room: &&&str| reached(&rooms, room).contains(**room);
     rooms
         .keys()
@@ -53,23 +55,22 @@ pub fn leads_back(of: &Crate, parent: &[&str]) -> Vec<String> {
         .collect()
 }
 
-fn rooms<'a>(of: &'a Crate, parent: &[&str]) -> Rooms<'a> {
-    let room = |name: &str| {
-        let file = of.files.iter().find(|file| file.name == name)?;
-        let is_below =
-            file.module.len() > parent.len() && file.module.iter().zip(parent).all(|(a, b)| a == b);
-        is_below.then(|| file.module[parent.len()].as_str())
-    };
-    let mut rooms = Rooms::new();
-    for (file, imports) in of.imports() {
+fn rooms<'a>(of: &'a Crate, imports: &Imports<'_>, parent: &[String]) -> Rooms<'a> {
+    let below = of.files.iter().filter(|file| file.module.starts_with(parent));
+    let rooms: BTreeMap<&str, &str> = below
+        .filter_map(|file| Some((&*file.name, file.module.get(parent.len())?.as_str())))
+        .collect();
+    let room = |name: &str| rooms.get(name).copied();
+    let mut found = Rooms::new();
+    for (file, imports) in imports {
         let Some(from) = room(file) else { continue };
         let goals = imports
             .keys()
             .filter_map(|goal| room(goal))
             .filter(|goal| *goal != from);
-        rooms.entry(from).or_default().extend(goals);
+        found.entry(from).or_default().extend(goals);
     }
-    rooms
+    found
 }
 
 /// Those that no other one of them leads to. Two that lead to each other are both shown.
