@@ -318,10 +318,10 @@ async fn explain_stale(server: &Server, gaps: &mut [Gap]) {
             .into_iter()
             .find(|c| c.kind == "Available" && c.status != "True")
         {
-            gap.why = Why::Unavailable(quoted(&format!(
-                "APIService {name}: {}: {}",
-                available.reason, available.message
-            )));
+            gap.why = Why::ApiServiceUnavailable {
+                name,
+                says: quoted(&format!("{}: {}", available.reason, available.message)),
+            };
         }
     });
     explained.buffer_unordered(PARALLEL).collect::<()>().await;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    decode::{Page, Undecodable},
+    decode::{PageMeta, Undecodable},
     pages::{Decoded, Pages, Take},
     request::{Answer, METADATA_LIST, Server, WHOLE, or_default},
 };
@@ -113,7 +113,7 @@ impl<'a> Objects<'a> {
         }
     }
 
-    fn read(&mut self, answer: &Answer) -> Result<Page, Undecodable> {
+    fn read(&mut self, answer: &Answer) -> Result<PageMeta, Undecodable> {
         let undecodable = |error: serde_json::Error| Undecodable(error.to_string());
         self.size_left = self
             .size_left
@@ -128,7 +128,7 @@ impl<'a> Objects<'a> {
             let value = serde_json::from_str(item.get()).map_err(undecodable)?;
             self.page.push(object_of(self.ty, value));
         }
-        Ok(Page {
+        Ok(PageMeta {
             next: Some(list.metadata.next).filter(|token| !token.is_empty()),
             resource_version: None,
         })

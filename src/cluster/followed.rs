@@ -19,14 +19,14 @@ use crate::{
 /// The state of the followed types.
 #[derive(Debug, Default)]
 pub struct Followed {
-    types: RefCell<BTreeMap<String, State>>,
+    types: RefCell<BTreeMap<String, TypeState>>,
     changes: Cell<u64>,
     news: Notify,
 }
 
 /// What is known of a type.
 #[derive(Debug)]
-enum State {
+enum TypeState {
     /// Nothing yet.
     Expected,
     /// Everything.
@@ -92,7 +92,7 @@ impl Followed {
     /// Adds a type that is followed from now on.
     pub fn add(&self, name: &str) {
         let mut types = self.types.borrow_mut();
-        types.entry(name.to_owned()).or_insert(State::Expected);
+        types.entry(name.to_owned()).or_insert(TypeState::Expected);
     }
 
     /// Forgets a type that the server no longer serves.
@@ -111,7 +111,7 @@ impl Followed {
 
     fn is_settled(&self) -> bool {
         let types = self.types.borrow();
-        !types.values().any(|state| matches!(state, State::Expected))
+        !types.values().any(|state| matches!(state, TypeState::Expected))
     }
 
     /// Waits until there were other changes than these ([`Self::changes`]).
@@ -126,7 +126,7 @@ impl Followed {
         let types = self.types.borrow();
         types
             .values()
-            .filter(|state| matches!(state, State::Known(_)))
+            .filter(|state| matches!(state, TypeState::Known(_)))
             .count()
     }
 
@@ -155,23 +155,23 @@ impl Followed {
                 };
                 // What changed before the list, and is not kept, nobody knows.
                 let is_same = |known: &Objects| known.kept == objects.kept && matters == Matters::Kept;
-                let has_changed = !matches!(state, State::Known(known) if is_same(known));
-                *state = State::Known(objects);
+                let has_changed = !matches!(state, TypeState::Known(known) if is_same(known));
+                *state = TypeState::Known(objects);
                 has_changed
             }
             News::Changed { seen, is_new } => {
-                let State::Known(objects) = state else { return };
+                let TypeState::Known(objects) = state else { return };
                 let is_other = objects.set(seen, is_new);
                 is_other || matters == Matters::Everything || matters == Matters::Members && is_new
             }
             News::Deleted(object) => {
-                let State::Known(objects) = state else { return };
+                let TypeState::Known(objects) = state else { return };
                 objects.remove(object) || matters != Matters::Kept
             }
             News::Lost(why) => {
                 let word = why.word();
-                let is_news = !matches!(state, State::Lost(known) if *known == word);
-                *state = State::Lost(word);
+                let is_news = !matches!(state, TypeState::Lost(known) if *known == word);
+                *state = TypeState::Lost(word);
                 is_news
             }
             News::Watched | News::NotWatched(_) => false,
@@ -189,11 +189,11 @@ impl Followed {
             return None;
         }
         let types = self.types.borrow();
-        let core_events = || matches!(types.get("events"), Some(State::Known(_)));
+        let core_events = || matches!(types.get("events"), Some(TypeState::Known(_)));
         if is_told_elsewhere(ty) && core_events() {
             return Some(Tally::default());
         }
-        let State::Known(objects) = types.get(&ty.name())? else {
+        let TypeState::Known(objects) = types.get(&ty.name())? else {
             return None;
         };
         let mut tally = Tally::default();

@@ -11,7 +11,7 @@ use http::StatusCode;
 use tokio::time::Instant;
 
 use super::{
-    decode::{Page, Undecodable},
+    decode::{PageMeta, Undecodable},
     paths::collection_path,
     request::{Answer, Failure, Server, WHOLE},
 };
@@ -42,7 +42,7 @@ pub(super) struct Decoded {
     /// The number of its objects.
     pub(super) items: u64,
     /// What the list says beside its objects.
-    pub(super) page: Result<Page, Undecodable>,
+    pub(super) page: Result<PageMeta, Undecodable>,
 }
 
 /// How a list ended.

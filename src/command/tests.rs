@@ -115,7 +115,7 @@ fn a_text_of_strangers_is_never_a_flag() {
 }
 
 #[test]
-fn a_command_with_characters_that_nobody_sees_is_withheld() {
+fn withholds_commands_with_invisible_characters() {
     for name in [
         "a\nb",
         "a\u{202e}b",

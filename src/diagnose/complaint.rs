@@ -15,6 +15,7 @@ mod lost;
 mod rank;
 mod status;
 
+pub(crate) use self::condition::source as condition_source;
 pub use self::lost::lost;
 use jiff::Timestamp;
 

@@ -42,7 +42,7 @@ fn wait(wait: &mut Wait) {
 }
 
 fn blocker(blocker: &mut Blocker) {
-    shorten(&mut blocker.says);
+    shorten(blocker.says.text_to_shorten());
     blocker.on.iter_mut().for_each(self::blocker);
     blocker.waits.iter_mut().for_each(wait);
 }

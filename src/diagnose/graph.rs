@@ -27,7 +27,7 @@ pub struct Waiting<'a> {
 
 /// A root cause: it waits for nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
+pub struct RootCause {
     /// The object, if the cause is one.
     pub object: Option<ObjectRef>,
     /// How it stands.
@@ -70,12 +70,12 @@ impl From<&ObjectRef> for Node {
 }
 
 /// Finds the root causes of these objects. A cause of objects that come first stands first.
-pub fn causes(objects: &[Waiting<'_>]) -> Vec<Cause> {
+pub fn causes(objects: &[Waiting<'_>]) -> Vec<RootCause> {
     let mut graph = Graph::default();
     let places: Vec<_> = objects.iter().map(|waiting| graph.add(waiting)).collect();
     let sinks = sinks(&graph.edges);
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut found: Vec<Cause> = Vec::new();
+    let mut found: Vec<RootCause> = Vec::new();
     for (at, &place) in places.iter().enumerate() {
         let reached = sinks.of(place);
         for sink in reached {
@@ -230,9 +230,12 @@ impl Graph {
         for blocker in blockers.iter().filter(|blocker| !blocker.rest) {
             let node = match &blocker.object {
                 Some(object) => object.into(),
-                None => Node::Text(blocker.says.clone()),
+                None => Node::Text(blocker.says.to_string()),
             };
-            let number = self.number(node, About::new(&blocker.says, blocker.object.as_ref()));
+            let number = self.number(
+                node,
+                About::new(&blocker.says.to_string(), blocker.object.as_ref()),
+            );
             let about = &mut self.about[number];
             let told = CauseState::from(verdict);
             about.told = Some(about.told.map_or(told, |other| other.min(told)));
@@ -256,8 +259,8 @@ impl Graph {
     }
 
     /// The root cause that these nodes are.
-    fn cause(&self, members: &[usize]) -> Cause {
-        let mut cause = Cause {
+    fn cause(&self, members: &[usize]) -> RootCause {
+        let mut cause = RootCause {
             object: None,
             state: CauseState::Stalled,
             finalizer: None,

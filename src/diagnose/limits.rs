@@ -41,6 +41,13 @@ pub(crate) const CONTROLLERS_ABOVE_POD: usize = 3;
 pub(crate) const PODS_FOLLOWED_UP: usize = 20;
 /// Levels of fields that are searched for references. No real type nests references deeper.
 pub(crate) const FIELD_DEPTH: usize = 8;
+/// Letters of the shortest field name that can stand for a kind. A shorter name fits too many kinds.
+pub(crate) const FIELD_NAME: usize = 4;
+/// Bytes of an expression in CEL that is evaluated. Longer ones are no common idiom.
+pub(crate) const EXPRESSION: usize = 1024;
+/// Levels of an expression in CEL that is evaluated. Deeper ones are no common idiom, and may be meant to exhaust the
+/// stack.
+pub(crate) const EXPRESSION_DEPTH: usize = 12;
 /// References that are followed.
 pub(crate) const REFERENCES: usize = 6;
 /// Names or addresses in one sentence. More add nothing.

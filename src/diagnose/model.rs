@@ -4,6 +4,7 @@ mod outlook;
 mod page;
 mod said;
 mod step;
+mod words;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -13,6 +14,7 @@ pub use self::{
     page::Page,
     said::{Actor, Liveness, Said},
     step::{Step, StepKind, When},
+    words::Words,
 };
 use crate::{
     diagnose::removal::{Unable, Veto},
@@ -32,9 +34,9 @@ pub struct Diagnosis {
     pub observed_at: Timestamp,
     /// The state of the object in one sentence.
     pub headline: String,
-    /// What the object waits for, one entry for each finalizer.
+    /// The waits of the object, one for each finalizer.
     pub waits: Vec<Wait>,
-    /// What happens next, and under which condition.
+    /// The next events, each with its condition.
     pub outlook: Vec<Outlook>,
     /// The effects of a deletion on other things; empty if the object is already being deleted.
     pub effects: Vec<Effect>,
@@ -42,11 +44,11 @@ pub struct Diagnosis {
     pub steps: Vec<Step>,
     /// For which finalizer each of the steps is; none for the object as a whole.
     pub steps_for: Vec<Option<Finalizer>>,
-    /// What not to do, and why.
+    /// Actions that do harm, and why.
     pub do_not: Vec<String>,
     /// The evidence for it.
     pub evidence: Vec<Evidence>,
-    /// What could not be read, which weakens the diagnosis.
+    /// The gaps: missing facts that weaken the diagnosis.
     pub gaps: Vec<Gap>,
 }
 
@@ -55,11 +57,11 @@ pub struct Diagnosis {
 pub struct Finding {
     /// The wait.
     pub wait: Wait,
-    /// What happens next, and under which condition.
+    /// The next events, each with its condition.
     pub outlook: Vec<Outlook>,
     /// The steps to take.
     pub steps: Vec<Step>,
-    /// What not to do.
+    /// Actions that do harm.
     pub do_not: Vec<String>,
     /// The evidence for it.
     pub evidence: Vec<Evidence>,
@@ -217,7 +219,7 @@ impl From<Verdict> for CauseState {
     }
 }
 
-/// One finalizer and what it waits for.
+/// One finalizer and its blockers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The page about the cause; none where no single cause is told.
@@ -228,7 +230,7 @@ pub struct Wait {
     pub verdict: Verdict,
     /// The controller that must act, its condition, and what is true now.
     pub said: Said,
-    /// What the catalogue says of the finalizer; none if it does not have it.
+    /// The description in the catalogue; none if the catalogue lacks the finalizer.
     pub known: Option<Known>,
     /// The blockers that keep the controller from acting.
     pub on: Vec<Blocker>,
@@ -238,19 +240,19 @@ pub struct Wait {
     pub vetoes: Vec<Veto>,
 }
 
-/// What the catalogue says of a finalizer.
+/// The description of a finalizer in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// What it protects, as a noun phrase.
+    /// The protected thing, as a noun phrase.
     pub protects: String,
-    /// What a removal by hand can cost.
+    /// The cost of a removal by hand.
     pub consequence: Consequence,
-    /// What exactly is left or lost.
+    /// The things that are left behind or lost.
     pub cost: String,
 }
 
 impl Wait {
-    /// What is said of it, as one text.
+    /// All clauses as one text.
     pub fn says(&self) -> String {
         self.said.in_words()
     }
@@ -262,10 +264,12 @@ pub struct Blocker {
     /// The object, if the blocker is one.
     pub object: Option<ObjectRef>,
     /// The state in words.
-    pub says: String,
+    pub says: Words,
+    /// The report that it quotes, by its source; none if it quotes none.
+    pub report: Option<String>,
     /// The state as a word, where the cause knows it. The verdict on the wait that names the blocker tells the others.
     pub state: Option<CauseState>,
-    /// What the blocker waits for in turn. A blocker that waits for nothing is a root cause.
+    /// Its own blockers. A blocker without any is a root cause.
     pub on: Vec<Blocker>,
     /// The waits of its own finalizers, if it is itself being deleted.
     pub waits: Vec<Wait>,
@@ -275,10 +279,11 @@ pub struct Blocker {
 
 impl Blocker {
     /// A blocker that waits for nothing as far as known.
-    pub fn new(object: Option<ObjectRef>, says: impl Into<String>) -> Self {
+    pub fn new(object: Option<ObjectRef>, says: impl Into<Words>) -> Self {
         Blocker {
             object,
             says: says.into(),
+            report: None,
             state: None,
             on: Vec::new(),
             waits: Vec::new(),
@@ -293,8 +298,21 @@ impl Blocker {
         self
     }
 
+    /// A report that somebody made about the object, quoted. `source` says where it stands.
+    pub fn quoting(source: &str, text: &str) -> Self {
+        Blocker {
+            report: Some(source.to_owned()),
+            ..Blocker::new(None, text)
+        }
+    }
+
+    /// Whether the blocker quotes the report from this source.
+    pub fn quotes(&self, source: &str) -> bool {
+        self.report.as_deref() == Some(source)
+    }
+
     /// A summary of other objects that wait for the blockers next to it.
-    pub fn rest(says: impl Into<String>) -> Self {
+    pub fn rest(says: impl Into<Words>) -> Self {
         Blocker {
             rest: true,
             ..Blocker::new(None, says)
@@ -305,7 +323,7 @@ impl Blocker {
     pub fn in_words(&self) -> String {
         match &self.object {
             Some(object) => format!("{}: {}", object.in_words(), self.says),
-            None => self.says.clone(),
+            None => self.says.to_string(),
         }
     }
 
@@ -320,7 +338,7 @@ impl Blocker {
 pub struct Effect {
     /// The fate of the affected things.
     pub fate: Fate,
-    /// What is affected, how much of it, and why.
+    /// The affected things, their number, and the reason.
     pub says: String,
     /// The affected objects, if they can be named.
     pub objects: Vec<ObjectRef>,
@@ -364,7 +382,7 @@ impl Fate {
     }
 }
 
-/// What a step can cost.
+/// The risk of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Safety {
@@ -401,13 +419,13 @@ impl From<Label> for Safety {
     }
 }
 
-/// One thing outside of the cluster that a step lets go, and what becomes of it.
+/// A disk or snapshot outside the cluster that a step releases, and its fate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Release {
-    /// What it is, and its name at the provider.
+    /// Its type, and its name at the provider.
     pub what: String,
-    /// What becomes of it.
+    /// Its fate.
     pub fate: Fate,
     /// Why.
     pub why: String,

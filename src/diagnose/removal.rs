@@ -1,7 +1,7 @@
-//! What decides about a removal by hand, beside the verdict. These are values, so that `remove` and `finalize` count
+//! Facts beside the verdict that decide about a removal by hand. These are values, so that `remove` and `finalize` count
 //! them, and not only the advice.
 
-/// What a controller reports as gone for good.
+/// A thing that a controller reports as gone for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
     /// The account, project or store that holds what is to be cleaned up.
@@ -40,7 +40,7 @@ pub enum Veto {
     MayStillRun {
         /// What shows it.
         is_so: String,
-        /// What would happen, in the words of the catalogue.
+        /// The consequence, in the words of the catalogue.
         because: String,
     },
     /// `kube-controller-manager` does not run, and everything waits for it.
@@ -72,7 +72,7 @@ impl Veto {
         }
     }
 
-    /// What must be true for the veto to end.
+    /// The condition that ends the veto.
     pub fn needs(&self) -> String {
         match self {
             Veto::UninstallNotConfirmed => "the setting that confirms it is read, and is true".into(),

@@ -39,6 +39,9 @@ pub(crate) const LEASES_UNWRITTEN: i64 = 60;
 /// The Pod garbage collector needs a round of 20 seconds to notice the missing node. It waits 40 seconds, and checks
 /// again a round later.
 pub(crate) const POD_COLLECTION: SignedDuration = SignedDuration::from_secs(80);
+/// An error that a CSI sidecar recorded this recently is of now. Sidecars try again at least every five minutes
+/// (`--retry-interval-max`, `kubernetes-csi/external-attacher:cmd/csi-attacher/main.go`).
+pub(crate) const SIDECAR_ERROR: SignedDuration = SignedDuration::from_hours(1);
 
 /// Whether the deletion is so recent that no controller is late yet.
 pub(crate) fn is_deletion_recent(object: &Object, view: &View<'_>) -> bool {
@@ -54,5 +57,5 @@ pub(crate) fn is_recent_complaint(time: jiff::Timestamp, now: jiff::Timestamp) -
 
 /// Whether a time lies within the last hour.
 pub(crate) fn is_within_last_hour(time: jiff::Timestamp, view: &View<'_>) -> bool {
-    Age::between(time, view.now()).0.as_secs() < 3600
+    Age::between(time, view.now()).0 < SIDECAR_ERROR
 }

@@ -145,12 +145,12 @@ impl<'a> View<'a> {
         if object.deletion().is_some() {
             match self.follow(object, || (self.causes.each)(object, self)) {
                 Ok(findings) => blocker.waits = findings.into_iter().map(|finding| finding.wait).collect(),
-                Err(Unfollowed::Circle) => blocker.says.push_str(
+                Err(Unfollowed::Circle) => blocker.says.add(
                     "; it stands above already: they wait for each other, and none of them goes by itself",
                 ),
                 Err(Unfollowed::TooDeep) => blocker
                     .says
-                    .push_str("; what it waits for in turn is not followed any further"),
+                    .add("; what it waits for in turn is not followed any further"),
             }
         }
         blocker

@@ -27,9 +27,9 @@ pub use catalog::Filter;
 pub use deduce::{Deduced, Look, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
-    Area, Consequence, Deployer, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern,
-    Label, Lease, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Step, Wait, WaitsFor, While,
-    Workload, WorkloadKind,
+    Area, Consequence, Deployer, Entry, FixStep, FoundBy, GroupKind, HolderDescription, IfHolder, IfRemoved,
+    Judged, KindPattern, Label, Lease, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Wait,
+    WaitsFor, While, WorkloadDescription, WorkloadKind,
 };
 pub use surroundings::deployer_named;
 

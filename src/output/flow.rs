@@ -45,12 +45,12 @@ impl Flow {
     /// Appends text. Without a space in front it continues the last word.
     #[must_use]
     pub fn text(self, text: &str) -> Self {
-        self.look(Look::Plain, text)
+        self.styled(Look::Plain, text)
     }
 
     /// Appends text in a look.
     #[must_use]
-    pub fn look(mut self, look: Look, text: &str) -> Self {
+    pub fn styled(mut self, look: Look, text: &str) -> Self {
         for (at, word) in harmless(text).split(' ').enumerate() {
             if at > 0 || self.words.is_empty() {
                 self.words.push(Vec::new());
@@ -151,9 +151,9 @@ mod tests {
     fn sentence() -> Flow {
         Flow::default()
             .text("The disk of ")
-            .look(Look::Name, "pvc/data-0 -n db")
+            .styled(Look::Name, "pvc/data-0 -n db")
             .text(", in use, is ")
-            .look(Look::Fault, "DESTROYED")
+            .styled(Look::Fault, "DESTROYED")
             .text(".")
     }
 

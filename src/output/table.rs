@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn hides_columns_before_it_cuts_words() {
+    fn hides_columns_before_it_truncates_words() {
         assert_eq!(
             at(Some(47)),
             [
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn puts_the_cut_column_below_its_row_on_a_very_narrow_terminal() {
+    fn moves_the_truncated_column_below_its_row_on_a_very_narrow_terminal() {
         assert_eq!(
             at(Some(40)),
             [

@@ -321,7 +321,7 @@ pub(super) fn names_of_blockers(blockers: &[Blocker]) -> String {
 fn blocker_in_words(blocker: &Blocker) -> String {
     match &blocker.object {
         Some(object) => format!("{}: {}", object.pasteable(), blocker.says),
-        None => blocker.says.clone(),
+        None => blocker.says.to_string(),
     }
 }
 

@@ -41,7 +41,7 @@ fn widget(finalizers: &[&str]) -> Object {
     object("x.test", "widgets", "Widget", value)
 }
 
-struct World {
+struct Diagnosed {
     verdict: Verdict,
     unable: Option<Unable>,
     vetoes: Vec<Veto>,
@@ -50,9 +50,9 @@ struct World {
     facts: Facts,
 }
 
-impl World {
+impl Diagnosed {
     fn with_verdict(verdict: Verdict) -> Self {
-        World {
+        Diagnosed {
             verdict,
             unable: None,
             vetoes: Vec::new(),
@@ -131,24 +131,24 @@ fn each_verdict_gives_a_plan_or_a_refusal() {
         (Verdict::Orphaned, true),
         (Verdict::Unknown, true),
     ] {
-        let plan = World::with_verdict(verdict).remove(&object, "x.test/hold");
+        let plan = Diagnosed::with_verdict(verdict).remove(&object, "x.test/hold");
         assert_eq!(plan.is_ok(), may, "{verdict:?}: {plan:?}");
-        let mut stopped = World::with_verdict(verdict);
+        let mut stopped = Diagnosed::with_verdict(verdict);
         stopped.complete = false;
         assert!(stopped.remove(&object, "x.test/hold").is_err(), "{verdict:?}");
     }
 }
 
 /// Every verdict that allows a removal, with what it takes.
-fn allowed() -> [World; 5] {
-    let failing = |unable| World {
+fn allowed() -> [Diagnosed; 5] {
+    let failing = |unable| Diagnosed {
         unable: Some(unable),
-        ..World::with_verdict(Verdict::Failing)
+        ..Diagnosed::with_verdict(Verdict::Failing)
     };
     [
-        World::with_verdict(Verdict::Unknown),
-        World::with_verdict(Verdict::Stalled),
-        World::with_verdict(Verdict::Orphaned),
+        Diagnosed::with_verdict(Verdict::Unknown),
+        Diagnosed::with_verdict(Verdict::Stalled),
+        Diagnosed::with_verdict(Verdict::Orphaned),
         failing(Unable::CannotRun),
         failing(Unable::Without(Lost::Credentials)),
     ]
@@ -157,20 +157,20 @@ fn allowed() -> [World; 5] {
 #[test]
 fn a_gap_refuses_every_verdict_unless_the_dry_run_shows_it() {
     let object = widget(&["x.test/hold"]);
-    for world in allowed() {
+    for diagnosed in allowed() {
         assert!(
-            world.remove(&object, "x.test/hold").is_ok(),
+            diagnosed.remove(&object, "x.test/hold").is_ok(),
             "{:?}",
-            world.verdict
+            diagnosed.verdict
         );
-        let world = world.with_gap("validatingwebhookconfigurations.admissionregistration.k8s.io");
+        let diagnosed = diagnosed.with_gap("validatingwebhookconfigurations.admissionregistration.k8s.io");
         assert!(
-            world.remove(&object, "x.test/hold").is_ok(),
+            diagnosed.remove(&object, "x.test/hold").is_ok(),
             "{:?}",
-            world.verdict
+            diagnosed.verdict
         );
-        let world = world.with_gap("leases.coordination.k8s.io");
-        let refusal = world.remove(&object, "x.test/hold").expect_err("a refusal");
+        let diagnosed = diagnosed.with_gap("leases.coordination.k8s.io");
+        let refusal = diagnosed.remove(&object, "x.test/hold").expect_err("a refusal");
         assert!(
             refusal.why.contains("leases.coordination.k8s.io") && !refusal.why.contains("webhook"),
             "{refusal:?}"
@@ -181,17 +181,18 @@ fn a_gap_refuses_every_verdict_unless_the_dry_run_shows_it() {
 #[test]
 fn a_veto_refuses_every_verdict_and_a_namespace_too() {
     let object = widget(&["x.test/hold"]);
-    for mut world in allowed() {
-        world.vetoes = vec![Veto::UninstallNotConfirmed];
-        let refusal = world.remove(&object, "x.test/hold").expect_err("a refusal");
+    for mut diagnosed in allowed() {
+        diagnosed.vetoes = vec![Veto::UninstallNotConfirmed];
+        let refusal = diagnosed.remove(&object, "x.test/hold").expect_err("a refusal");
         assert!(refusal.why.contains("nobody has confirmed"), "{refusal:?}");
     }
-    let (namespace, mut world) = empty_namespace();
-    let finalized =
-        |world: &World| world.plan_with(&namespace, |seen| finalize(seen, super::finalize::KUBERNETES));
-    assert!(finalized(&world).is_ok());
-    world.vetoes = vec![Veto::ControllerManagerStopped];
-    let refusal = finalized(&world).expect_err("a refusal");
+    let (namespace, mut diagnosed) = empty_namespace();
+    let finalized = |diagnosed: &Diagnosed| {
+        diagnosed.plan_with(&namespace, |seen| finalize(seen, super::finalize::KUBERNETES))
+    };
+    assert!(finalized(&diagnosed).is_ok());
+    diagnosed.vetoes = vec![Veto::ControllerManagerStopped];
+    let refusal = finalized(&diagnosed).expect_err("a refusal");
     assert!(
         refusal.needs.contains("kube-controller-manager runs again"),
         "{refusal:?}"
@@ -199,21 +200,21 @@ fn a_veto_refuses_every_verdict_and_a_namespace_too() {
 }
 
 /// A namespace in deletion that was listed and is empty.
-fn empty_namespace() -> (Object, World) {
+fn empty_namespace() -> (Object, Diagnosed) {
     let value = json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes"]}});
-    let mut world = World::with_verdict(Verdict::Stalled);
+    let mut diagnosed = Diagnosed::with_verdict(Verdict::Stalled);
     let query = Query::Content {
         namespace: "n".into(),
     };
     let nothing = Answer::Content(Box::default());
-    world.facts.answers.insert(query, Ok(nothing));
-    (object("", "namespaces", "Namespace", value), world)
+    diagnosed.facts.answers.insert(query, Ok(nothing));
+    (object("", "namespaces", "Namespace", value), diagnosed)
 }
 
 #[test]
 fn a_failing_controller_is_repaired_and_not_passed_over() {
     let object = widget(&["x.test/hold"]);
-    let refusal = World::with_verdict(Verdict::Failing)
+    let refusal = Diagnosed::with_verdict(Verdict::Failing)
         .remove(&object, "x.test/hold")
         .expect_err("a refusal");
     assert!(
@@ -227,7 +228,7 @@ fn a_refusal_offers_something_else_and_never_the_way_around_it() {
     let object = widget(&["x.test/hold"]);
     let mut living = object.clone();
     living.value["metadata"]["deletionTimestamp"] = Value::Null;
-    let orphaned = || World::with_verdict(Verdict::Orphaned);
+    let orphaned = || Diagnosed::with_verdict(Verdict::Orphaned);
     let plan = orphaned().remove(&object, "x.test/hold").expect("a plan");
     let mut refusals = unaccepted(std::slice::from_ref(&plan), &[]);
     refusals.extend(unaccepted(&[plan], &[Consequence::Metadata]));
@@ -245,8 +246,8 @@ fn a_refusal_offers_something_else_and_never_the_way_around_it() {
         Verdict::Rejected,
         Verdict::Failing,
     ] {
-        let world = World::with_verdict(verdict);
-        refusals.push(world.remove(&object, "x.test/hold").expect_err("a refusal"));
+        let diagnosed = Diagnosed::with_verdict(verdict);
+        refusals.push(diagnosed.remove(&object, "x.test/hold").expect_err("a refusal"));
     }
     assert_eq!(refusals.len(), 10);
     for refusal in refusals {
@@ -266,12 +267,12 @@ fn a_refusal_offers_something_else_and_never_the_way_around_it() {
 }
 
 #[test]
-fn a_pod_that_nobody_has_seen_stop_waits_for_its_kubelet() {
+fn a_pod_whose_stop_is_unconfirmed_waits_for_its_kubelet() {
     let kubelet = |grace: i64| {
         let value = json!({"metadata": {"name": "p", "namespace": "a", "finalizers": ["x.test/hold"],
             "deletionGracePeriodSeconds": grace}, "spec": {"nodeName": "node-7"}});
         let pod = object("", "pods", "Pod", value);
-        let plan = World::with_verdict(Verdict::Orphaned).remove(&pod, "x.test/hold");
+        let plan = Diagnosed::with_verdict(Verdict::Orphaned).remove(&pod, "x.test/hold");
         plan.expect("a plan").kubelet
     };
     assert_eq!(kubelet(30).as_deref(), Some("node-7"));
@@ -282,9 +283,9 @@ fn a_pod_that_nobody_has_seen_stop_waits_for_its_kubelet() {
 fn an_entry_of_the_other_list_is_named_with_the_verb_for_it() {
     let value = json!({"metadata": {"name": "n", "finalizers": ["x.test/hold"]}});
     let namespace = object("", "namespaces", "Namespace", value);
-    let world = World::with_verdict(Verdict::Orphaned);
+    let diagnosed = Diagnosed::with_verdict(Verdict::Orphaned);
     let finalize = |name| {
-        world
+        diagnosed
             .plan_with(&namespace, |seen| finalize(seen, name))
             .expect_err("a refusal")
     };
@@ -314,26 +315,26 @@ fn an_unknown_controller_has_the_first_minutes_to_act() {
     };
     let young = deleted("2026-01-01T11:55:01Z");
     // One that cannot run may be about to start.
-    let unable = World {
+    let unable = Diagnosed {
         unable: Some(Unable::CannotRun),
-        ..World::with_verdict(Verdict::Failing)
+        ..Diagnosed::with_verdict(Verdict::Failing)
     };
-    for world in [World::with_verdict(Verdict::Unknown), unable] {
-        let refusal = world.remove(&young, "x.test/hold").expect_err("a refusal");
+    for diagnosed in [Diagnosed::with_verdict(Verdict::Unknown), unable] {
+        let refusal = diagnosed.remove(&young, "x.test/hold").expect_err("a refusal");
         assert!(refusal.why.contains("deleted only 4m59s ago"), "{refusal:?}");
         assert!(refusal.needs.contains("it is still there in 1s"), "{refusal:?}");
         let old = deleted("2026-01-01T11:55:00Z");
-        assert!(world.remove(&old, "x.test/hold").is_ok());
+        assert!(diagnosed.remove(&old, "x.test/hold").is_ok());
     }
     // A controller that is proved gone needs no time.
-    let gone = World::with_verdict(Verdict::Orphaned);
+    let gone = Diagnosed::with_verdict(Verdict::Orphaned);
     assert!(gone.remove(&young, "x.test/hold").is_ok());
 }
 
 #[test]
 fn the_request_tests_the_object_and_removes_one_entry() {
     let object = widget(&["x.test/other", "x.test/hold"]);
-    let plan = World::with_verdict(Verdict::Orphaned)
+    let plan = Diagnosed::with_verdict(Verdict::Orphaned)
         .remove(&object, "x.test/hold")
         .expect("a plan");
     assert_eq!(
@@ -357,7 +358,7 @@ fn the_request_tests_the_object_and_removes_one_entry() {
 fn quotes_names_in_paths_and_commands() {
     let value = json!({"metadata": {"name": "a b/%'", "finalizers": ["x.test/it's"]}});
     let object = object("", "nodes", "Node", value);
-    let plan = World::with_verdict(Verdict::Orphaned)
+    let plan = Diagnosed::with_verdict(Verdict::Orphaned)
         .remove(&object, "x.test/it's")
         .expect("a plan");
     assert_eq!(plan.request.path, "/api/v1/nodes/a%20b%2F%25%27");
@@ -373,7 +374,7 @@ fn quotes_names_in_paths_and_commands() {
 fn a_request_with_invisible_characters_is_shown_with_escapes() {
     let value = json!({"metadata": {"name": "a", "finalizers": ["x.test/it\u{fe0f}"]}});
     let object = object("", "nodes", "Node", value);
-    let plan = World::with_verdict(Verdict::Orphaned)
+    let plan = Diagnosed::with_verdict(Verdict::Orphaned)
         .remove(&object, "x.test/it\u{fe0f}")
         .expect("a plan");
     let command = plan.request.as_kubectl(&object);
@@ -388,11 +389,11 @@ fn a_request_with_invisible_characters_is_shown_with_escapes() {
 
 #[test]
 fn the_digest_changes_with_the_object_the_version_and_the_finalizer() {
-    let world = World::with_verdict(Verdict::Orphaned);
+    let diagnosed = Diagnosed::with_verdict(Verdict::Orphaned);
     let of = |field: &str, value: &str, name: &str| {
         let mut object = widget(&["x.test/hold", "x.test/other"]);
         object.value["metadata"][field] = value.into();
-        digest(&[world.remove(&object, name).expect("a plan")], "server")
+        digest(&[diagnosed.remove(&object, name).expect("a plan")], "server")
     };
     let all = [
         of("uid", "u1", "x.test/hold"),
@@ -413,7 +414,7 @@ fn names_the_disk_that_would_leak() {
     let value = json!({"metadata": {"name": "pv", "finalizers": [PROVISIONER]},
         "spec": {"csi": {"driver": "csi.example.com", "volumeHandle": "disk-2dacf297"}}});
     let volume = object("", "persistentvolumes", "PersistentVolume", value);
-    let plan = World::with_verdict(Verdict::Orphaned)
+    let plan = Diagnosed::with_verdict(Verdict::Orphaned)
         .remove(&volume, PROVISIONER)
         .expect("a plan");
     assert_eq!(plan.cost.consequence, Consequence::LeakedInfrastructure);
@@ -432,7 +433,7 @@ fn one_accepted_word_covers_one_consequence() {
 
     let costing = |consequence| {
         let object = widget(&["x.test/hold"]);
-        let mut plan = World::with_verdict(Verdict::Orphaned)
+        let mut plan = Diagnosed::with_verdict(Verdict::Orphaned)
             .remove(&object, "x.test/hold")
             .expect("a plan");
         plan.cost = Cost {
@@ -465,18 +466,18 @@ fn finalizes_a_namespace_only_if_it_was_fully_listed_and_is_empty() {
     let value = json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes", "x.test/other"]}});
     let namespace = object("", "namespaces", "Namespace", value);
     let with = |content: Option<Content>, gaps: Vec<Gap>, verdict: Verdict| {
-        let mut world = World::with_verdict(verdict);
-        world.facts.gaps = gaps;
+        let mut diagnosed = Diagnosed::with_verdict(verdict);
+        diagnosed.facts.gaps = gaps;
         if let Some(content) = content {
             let query = Query::Content {
                 namespace: "n".into(),
             };
-            world
+            diagnosed
                 .facts
                 .answers
                 .insert(query, Ok(Answer::Content(Box::new(content))));
         }
-        world.plan_with(&namespace, |seen| finalize(seen, super::finalize::KUBERNETES))
+        diagnosed.plan_with(&namespace, |seen| finalize(seen, super::finalize::KUBERNETES))
     };
     let empty = || Some(Content::default());
     let plan = with(empty(), Vec::new(), Verdict::Stalled).expect("a plan");
@@ -514,8 +515,8 @@ fn finalizes_a_namespace_only_if_it_was_fully_listed_and_is_empty() {
 #[test]
 fn a_nudge_creates_annotations_and_is_stable_for_one_version() {
     let object = widget(&["x.test/hold"]);
-    let world = World::with_verdict(Verdict::Stalled);
-    let plan = world.plan_with(&object, nudge).expect("a plan");
+    let diagnosed = Diagnosed::with_verdict(Verdict::Stalled);
+    let plan = diagnosed.plan_with(&object, nudge).expect("a plan");
     let body = plan.request.body.as_array().expect("operations");
     assert_eq!(
         body[2],
@@ -527,10 +528,10 @@ fn a_nudge_creates_annotations_and_is_stable_for_one_version() {
     );
     assert_eq!(
         digest(&[plan], "server"),
-        digest(&[world.plan_with(&object, nudge).expect("a plan")], "server")
+        digest(&[diagnosed.plan_with(&object, nudge).expect("a plan")], "server")
     );
     assert!(
-        World::with_verdict(Verdict::InUse)
+        Diagnosed::with_verdict(Verdict::InUse)
             .plan_with(&object, nudge)
             .is_err()
     );
@@ -541,13 +542,13 @@ fn finalize_removes_one_entry_of_several_with_the_same_name() {
     let twice = ["x.test/other", "x.test/hold", "x.test/hold"];
     let value = json!({"metadata": {"name": "n"}, "spec": {"finalizers": twice}});
     let namespace = object("", "namespaces", "Namespace", value);
-    let mut world = World::with_verdict(Verdict::Orphaned);
+    let mut diagnosed = Diagnosed::with_verdict(Verdict::Orphaned);
     let query = Query::Content {
         namespace: "n".into(),
     };
     let empty = Answer::Content(Box::default());
-    world.facts.answers.insert(query, Ok(empty));
-    let plan = world
+    diagnosed.facts.answers.insert(query, Ok(empty));
+    let plan = diagnosed
         .plan_with(&namespace, |seen| finalize(seen, "x.test/hold"))
         .expect("a plan");
     let left = ["x.test/other", "x.test/hold"];
@@ -558,7 +559,7 @@ fn finalize_removes_one_entry_of_several_with_the_same_name() {
 
 /// A plan to remove the finalizer of a widget.
 fn plan() -> Plan {
-    World::with_verdict(Verdict::Orphaned)
+    Diagnosed::with_verdict(Verdict::Orphaned)
         .remove(&widget(&["x.test/other", "x.test/hold"]), "x.test/hold")
         .expect("a plan")
 }
@@ -598,7 +599,7 @@ fn disk(id: &str) -> Outside {
 type Change<'a> = &'a dyn Fn(&mut Plan);
 
 #[test]
-fn what_is_worse_than_the_confirmed_plan_is_named() {
+fn names_everything_that_is_worse_than_the_confirmed_plan() {
     let blocker = |name: &str, says: &str| {
         let object = ObjectRef {
             type_name: "pods".into(),
@@ -672,11 +673,11 @@ fn a_type_that_a_service_may_serve_is_not_tried_out() {
     let widget = widget(&["x.test/hold"]);
     let query = super::backend_query(&widget.reference()).expect("a query");
     let untried = |answer: Option<Result<Answer, Why>>| {
-        let mut world = World::with_verdict(Verdict::Orphaned);
+        let mut diagnosed = Diagnosed::with_verdict(Verdict::Orphaned);
         if let Some(answer) = answer {
-            world.facts.answers.insert(query.clone(), answer);
+            diagnosed.facts.answers.insert(query.clone(), answer);
         }
-        world.remove(&widget, "x.test/hold").expect("a plan").untried
+        diagnosed.remove(&widget, "x.test/hold").expect("a plan").untried
     };
     let served_by = |service: Value| {
         let value = json!({"metadata": {"name": "v1.x.test"}, "spec": {"service": service}});

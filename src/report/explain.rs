@@ -319,7 +319,7 @@ impl From<&Blocker> for BlockerReport {
     fn from(blocker: &Blocker) -> Self {
         BlockerReport {
             object: blocker.object.as_ref().map(Into::into),
-            says: blocker.says.clone(),
+            says: blocker.says.to_string(),
             root_cause: blocker.is_root(),
             rest: blocker.rest,
             blockers: blocker.on.iter().map(Into::into).collect(),

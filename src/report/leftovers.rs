@@ -339,15 +339,19 @@ fn missing_namespace(namespace: MissingNamespace, there: &RunFlags) -> MissingNa
     } = namespace;
     let held = types
         .iter()
-        .find_map(|(resource, stray)| Some((resource, stray.held.as_ref()?)));
+        .find_map(|(resource, leftover_type)| Some((resource, leftover_type.held.as_ref()?)));
     let held = held.map(|(resource, object)| Command::explain(resource, &object.name, &name).again(there));
     let mut types: Vec<_> = types
         .into_iter()
-        .map(|(resource, stray)| LeftoverTypeReport {
+        .map(|(resource, leftover_type)| LeftoverTypeReport {
             resource,
-            objects: stray.objects,
-            terminating: stray.terminating,
-            first: stray.first.into_iter().map(|object| object.name).collect(),
+            objects: leftover_type.objects,
+            terminating: leftover_type.terminating,
+            first: leftover_type
+                .first
+                .into_iter()
+                .map(|object| object.name)
+                .collect(),
         })
         .collect();
     types.sort_by(|a, b| b.objects.cmp(&a.objects).then(a.resource.cmp(&b.resource)));

@@ -14,7 +14,7 @@ use crate::{
     plan::{Action, Cost, Instead, Lost, Plan, Refusal, Request, Retention, StoredChange},
 };
 
-/// What the plan would send, or why it will send nothing.
+/// The request that the plan would send, or the reason why it sends none.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanReport {
@@ -52,11 +52,11 @@ pub struct LineReport {
     pub kubelet: Option<String>,
     /// The state of the finalizer; none for a rescue.
     pub verdict: Option<Verdict>,
-    /// Who should remove the finalizer, and on which condition.
+    /// The controller that should remove the finalizer, and its condition.
     pub says: String,
     /// The observations that support this.
     pub evidence: Vec<EvidenceReport>,
-    /// What the removal costs.
+    /// The cost of the removal.
     pub cost: CostReport,
     /// Safer steps.
     pub safer: Vec<StepReport>,
@@ -80,9 +80,9 @@ pub struct LineReport {
 pub struct RetentionReport {
     /// The policy now.
     pub policy: String,
-    /// What is true now.
+    /// The present state.
     pub now: Vec<String>,
-    /// What is true once the policy is Retain, and who acts next.
+    /// The state once the policy is Retain, and the next actor.
     pub then: Vec<String>,
     /// Whether the volume or its claim is made again; `then` are the steps. None if only the policy changes.
     pub again: Option<Lost>,
@@ -108,9 +108,9 @@ pub struct StoredReport {
     pub after_value: String,
     /// The fields that go, each with its value.
     pub difference: Vec<String>,
-    /// What the deletion has already done.
+    /// The effects that the deletion already has.
     pub now: Vec<String>,
-    /// What is true once it is taken back.
+    /// The state after the deletion is taken back.
     pub then: Vec<String>,
 }
 
@@ -120,11 +120,11 @@ pub struct StoredReport {
 pub struct UnchangedReport {
     /// The object.
     pub target: ObjectName,
-    /// What follows from it.
+    /// The consequences.
     pub then: Vec<String>,
 }
 
-/// What is lost, or remains without an owner.
+/// The things that are lost or left behind.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CostReport {
@@ -156,13 +156,13 @@ pub struct RefusalReport {
     pub target: ObjectName,
     /// The reason.
     pub why: String,
-    /// What would have to be true.
+    /// The conditions that are not met.
     pub needs: String,
-    /// What to do instead.
+    /// The alternative.
     pub instead: InsteadReport,
 }
 
-/// What to do instead of a refused change.
+/// The alternative to a refused change.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InsteadReport {

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_confirms_more_plans_than_a_person_reads() {
+    fn one_confirmation_covers_only_as_many_plans_as_a_person_reads() {
         let machines: Vec<_> = (0..TARGETS_OF_ONE_PLAN + 7)
             .map(|at| machine(&format!("m-{at}")))
             .collect();

@@ -363,21 +363,21 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_change_is_not_told_again() {
+    fn an_unchanged_state_is_not_reported_again() {
         let one = report(&["a/x"], Verdict::InUse, &["p"]);
         assert_eq!(seen(None, &one), ["held"]);
         assert!(seen(Some(&one), &one).is_empty());
     }
 
     #[test]
-    fn each_finalizer_and_each_blocker_that_goes_or_comes_is_told_once() {
+    fn each_added_or_removed_finalizer_or_blocker_is_reported_once() {
         let one = report(&["a/x", "a/y"], Verdict::InUse, &["p", "q", "told"]);
         let two = report(&["a/y"], Verdict::InUse, &["q", "r"]);
         assert_eq!(seen(Some(&one), &two), ["-a/x", "-p", "+r"]);
     }
 
     #[test]
-    fn another_verdict_and_the_begin_of_the_deletion_are_told() {
+    fn reports_a_new_verdict_and_the_start_of_a_deletion() {
         let one = report(&["a/x"], Verdict::InUse, &[]);
         let two = report(&["a/x"], Verdict::Stalled, &[]);
         assert_eq!(seen(Some(&one), &two), ["held"]);

@@ -76,7 +76,7 @@ impl ScanReport {
 
     fn root_cause(
         &self,
-        cause: graph::Cause,
+        cause: graph::RootCause,
         stuck: &[(usize, &Examined<'_>)],
         knowledge: &Knowledge,
         there: &RunFlags,

@@ -26,10 +26,10 @@ use crate::{
 };
 
 pub(super) fn run(asked: &EtcdCommands, knowledge: &Knowledge) -> Result<Exit, Error> {
-    block_on(look(asked, knowledge))
+    block_on(print_commands(asked, knowledge))
 }
 
-async fn look(asked: &EtcdCommands, knowledge: &Knowledge) -> Result<Exit, Error> {
+async fn print_commands(asked: &EtcdCommands, knowledge: &Knowledge) -> Result<Exit, Error> {
     let server = Server {
         connected: connect(&asked.connection).await?,
     };

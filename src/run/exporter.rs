@@ -35,7 +35,7 @@ const REFRESH: Duration = Duration::from_secs(300);
 
 /// What requests are answered from.
 #[derive(Clone, Default)]
-struct State {
+struct Published {
     /// The metrics of the last look that succeeded, and when it ended.
     cluster: Option<(Instant, Arc<Vec<Family>>)>,
     health: Health,
@@ -72,14 +72,14 @@ async fn look_again_and_again(
     following: &Following<'_>,
     settings: &Exporter,
     knowledge: &Knowledge,
-    state: &watch::Sender<State>,
+    state: &watch::Sender<Published>,
 ) {
     let mut looker = Looker::new(following, settings, knowledge);
     let mut last_failure = None;
     loop {
         let (began, before) = (Instant::now(), following.requests());
         let changes = following.followed.changes();
-        let found = looker.look().await;
+        let found = looker.metrics().await;
         let failure = found.as_ref().err().cloned();
         // The same failure again is no news.
         if let Some(failure) = failure.as_ref().filter(|_| failure != last_failure) {

@@ -16,6 +16,7 @@ mod scan;
 mod snapshot;
 mod target;
 mod terminal;
+mod timing;
 mod version;
 mod watch;
 mod witness;

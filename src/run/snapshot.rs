@@ -142,7 +142,7 @@ async fn leftover_candidates(
 fn new_saved(
     snapshot: Snapshot,
     facts: Facts,
-    suspects: StorageLeftovers,
+    storage: StorageLeftovers,
     server: &Server,
     settings: &settings::Snapshot,
 ) -> Saved {
@@ -191,7 +191,7 @@ fn new_saved(
             namespaces: snapshot.namespaces,
             only_within: snapshot.only_within,
             in_namespaces: snapshot.tally.leftovers,
-            storage: suspects,
+            storage,
         }),
         answers: BTreeMap::new(),
     }

@@ -128,7 +128,7 @@ impl Run<'_> {
         let until = limit.and_then(|limit| self.began.checked_add(limit));
         let all: BTreeSet<usize> = (0..self.followed.len()).collect();
         // The first look is always finished: without an answer, a time limit of 0 would have no use.
-        self.look(&all, true).await?;
+        self.print_changes(&all, true).await?;
         self.waiting.end_progress();
         loop {
             self.screen.draw(&self.followed)?;
@@ -142,7 +142,7 @@ impl Run<'_> {
                 return self.end(Exit::Stuck, |explanation| Change::TimedOut { explanation });
             }
             let due = self.wait(until).await?;
-            let look = self.look(&due, false);
+            let look = self.print_changes(&due, false);
             match until {
                 // A look that is cut off is out of time, which the next round says.
                 Some(until) => timeout_at(until, look).await.unwrap_or(Ok(()))?,
@@ -153,7 +153,7 @@ impl Run<'_> {
 
     /// Reads and explains these objects, and tells what changed. An object that cannot be read is an error only at the
     /// begin.
-    async fn look(&mut self, due: &BTreeSet<usize>, is_first: bool) -> Result<(), Error> {
+    async fn print_changes(&mut self, due: &BTreeSet<usize>, is_first: bool) -> Result<(), Error> {
         let witness = Witness::Server(self.server);
         let asking = || "asking the server for its types".to_owned();
         let mut facts = match self.waiting.show_progress(asking, witness.initial_facts()).await {
@@ -165,13 +165,13 @@ impl Run<'_> {
         };
         self.regain("the types of the server")?;
         for &at in due {
-            self.look_at(at, &mut facts, is_first).await?;
+            self.print_changes_of(at, &mut facts, is_first).await?;
         }
         self.watches.follow(&self.followed, &facts);
         Ok(())
     }
 
-    async fn look_at(&mut self, at: usize, facts: &mut Facts, is_first: bool) -> Result<(), Error> {
+    async fn print_changes_of(&mut self, at: usize, facts: &mut Facts, is_first: bool) -> Result<(), Error> {
         let witness = Witness::Server(self.server);
         let Some(followed) = self.followed.get(at).filter(|followed| !followed.gone) else {
             return Ok(());
@@ -279,7 +279,7 @@ impl Run<'_> {
     }
 
     /// Tells what a signal says by itself, and returns the objects that it concerns.
-    fn heed(&mut self, watched: &watches::Place, signal: Signal) -> Result<Vec<usize>, Error> {
+    fn heed(&mut self, watched: &watches::WatchedType, signal: Signal) -> Result<Vec<usize>, Error> {
         let what = watched.in_words();
         match signal {
             Signal::Failed(why) => self.lose(&what, &why).map(|()| Vec::new()),
@@ -295,7 +295,7 @@ impl Run<'_> {
     /// Tells whose blocker was deleted, and returns the objects that this object concerns: itself, and what it holds.
     fn heed_object(
         &mut self,
-        watched: &watches::Place,
+        watched: &watches::WatchedType,
         named: &watch::Named,
         deleted: bool,
     ) -> Result<Vec<usize>, Error> {

@@ -116,8 +116,15 @@ pub enum Why {
     Forbidden(String),
     /// The server, or the backend of one group, does not accept the credentials: 401. Holds its message.
     Unauthorized(String),
-    /// The backend of the group does not answer. Holds the APIService's reason and message if they can be read.
+    /// The backend of the group does not answer. Holds what is known of it.
     Unavailable(String),
+    /// The backend of the group does not answer, as the condition of its APIService says.
+    ApiServiceUnavailable {
+        /// The name of the APIService.
+        name: String,
+        /// The reason and the message of its condition.
+        says: String,
+    },
     /// No answer within this time.
     TimedOut(Duration),
     /// The server asked to slow down until the retries ran out.
@@ -155,12 +162,17 @@ impl Gap {
 }
 
 impl Why {
+    /// Whether the backend of the group does not answer.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Why::Unavailable(_) | Why::ApiServiceUnavailable { .. })
+    }
+
     /// One word for scripts and for grouping: `reason` in the JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Why::Forbidden(_) => "Forbidden",
             Why::Unauthorized(_) => "Unauthorized",
-            Why::Unavailable(_) => "Unavailable",
+            Why::Unavailable(_) | Why::ApiServiceUnavailable { .. } => "Unavailable",
             Why::TimedOut(_) => "TimedOut",
             Why::Throttled(_) => "Throttled",
             Why::ServerError(_) => "ServerError",
@@ -183,6 +195,7 @@ impl Why {
             | Why::ServerError(text)
             | Why::Undecodable(text)
             | Why::Connection(text) => text.clone(),
+            Why::ApiServiceUnavailable { name, says } => format!("APIService {name}: {says}"),
             Why::Unauthorized(text) => format!("the credentials are not accepted (401): {text}"),
             Why::TimedOut(limit) => format!("no answer within {} s", limit.as_secs_f32()),
             Why::MetadataOnlyRefused => {

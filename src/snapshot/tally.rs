@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_a_limit_and_what_is_counted_has_none() {
+    fn kept_objects_are_limited_and_counts_are_not() {
         let page = |name: &str, deletion: Option<Timestamp>| {
             let mut tally = Tally::default();
             for number in 0..100 {

@@ -54,7 +54,7 @@ fn every_other_byte_of_a_thousand_objects_in_json_stays() {
 }
 
 #[test]
-fn what_was_cut_is_named() {
+fn names_the_truncated_field() {
     let Undeleted { cuts, .. } = undeleted(&random_protobuf(&mut Dice::new(3)).0).expect("an object");
     let deletion = Cut {
         field: "deletionTimestamp",
@@ -68,7 +68,7 @@ fn what_was_cut_is_named() {
 }
 
 #[test]
-fn what_an_api_server_does_not_write_is_refused() {
+fn refuses_bytes_that_no_api_server_writes() {
     let encrypted = undeleted(b"k8s:enc:aescbc:v1:key1:\x00\xff:x");
     assert_eq!(encrypted, Err(Unusable::Encrypted("k8s:enc:aescbc:v1".into())));
     let metadata = bytes_field(1, &bytes_field(1, b"object"));

@@ -221,7 +221,7 @@ fn several_clusters_are_reported_as_the_documents_show() {
 }
 
 #[test]
-fn the_exit_code_knows_gaps_and_clusters_of_which_nothing_was_read() {
+fn the_exit_code_reports_gaps_and_unread_clusters() {
     let fine = healthy();
     let dead = dead();
     let config = Config::of(&[("fine", &fine.url()), ("dead", &dead)]);

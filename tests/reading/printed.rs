@@ -133,7 +133,7 @@ Chain
 ";
 
     #[test]
-    fn sentences_commands_and_the_chain_are_told_apart() {
+    fn distinguishes_sentences_commands_and_the_chain() {
         let quoted = ["the volume is busy".to_owned()];
         let printed = Printed::new(TEXT, &["kubectl get pod db-0 -n db"], &quoted);
         assert_eq!(

@@ -70,7 +70,7 @@ fn several_objects_are_one_picture() {
 }
 
 #[test]
-fn what_was_not_read_is_in_the_picture() {
+fn the_picture_shows_gaps() {
     for format in ["dot", "mermaid", "html"] {
         let picture = drawn(&["scan"], RECORDED, format);
         assert!(picture.contains("NOT READ (may hide stuck objects)"), "{picture}");
@@ -110,7 +110,7 @@ fn names_from_files_stay_text() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused() {
+fn refuses_an_output_that_cannot_be_drawn() {
     for format in ["dot", "mermaid", "html"] {
         let finalizer = Plugin::new(["explain", "kubernetes.io/pv-protection", "-o", format]).run();
         assert_eq!(

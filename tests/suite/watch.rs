@@ -121,7 +121,7 @@ fn names(changes: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn a_claim_goes_when_its_pod_is_gone() {
+fn a_claim_is_deleted_once_its_pod_is_gone() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("watched-claim");
     used_claim(&ns, &cluster.node());
@@ -277,7 +277,7 @@ fn rights_that_are_withdrawn_prove_nothing() {
 }
 
 #[test]
-fn a_watch_that_expires_begins_anew_and_misses_nothing() {
+fn an_expired_watch_restarts_and_misses_nothing() {
     const MAPS: &str = "/api/v1/namespaces/db/configmaps";
     let expired = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}"#;
     let gone = Fault::not_found().after(4);

@@ -16,7 +16,7 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// The part of a page beside its items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct PageMeta {
     /// The token of the next page; none on the last page.
     pub next: Option<String>,
     /// The state of the cluster that the list has. A watch continues from it.
@@ -34,7 +34,7 @@ pub fn page(
     body: &[u8],
     extra_fields: ExtraFields,
     each: &mut dyn FnMut(Item<'_>),
-) -> Result<Page, Undecodable> {
+) -> Result<PageMeta, Undecodable> {
     if content_type.starts_with(PROTOBUF) {
         return protobuf::page(body, each)
             .map_err(|wire::Malformed| Undecodable("the protobuf answer is malformed".into()));
@@ -52,13 +52,13 @@ fn json_page(
     body: &[u8],
     extra_fields: ExtraFields,
     each: &mut dyn FnMut(Item<'_>),
-) -> Result<Page, Undecodable> {
+) -> Result<PageMeta, Undecodable> {
     match json::list(body, &mut |object| object.item(extra_fields).map(&mut *each)) {
         Ok(json::List {
             has_items: true,
             next,
             resource_version,
-        }) => Ok(Page {
+        }) => Ok(PageMeta {
             next,
             resource_version,
         }),

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 
 use super::{
-    Page,
+    PageMeta,
     wire::{Fields, Malformed},
 };
 use crate::snapshot::Item;
@@ -17,7 +17,7 @@ const MAGIC: &[u8] = b"k8s\0";
 /// The only kind that is requested in protobuf. Another message might be misread: a `Status` as an empty list.
 const KIND: &str = "PartialObjectMetadataList";
 
-pub(super) fn page(body: &[u8], each: &mut dyn FnMut(Item<'_>)) -> Result<Page, Malformed> {
+pub(super) fn page(body: &[u8], each: &mut dyn FnMut(Item<'_>)) -> Result<PageMeta, Malformed> {
     let (mut kind, mut list) = ("", None);
     for field in Fields(body.strip_prefix(MAGIC).ok_or(Malformed)?) {
         match field? {
@@ -29,7 +29,7 @@ pub(super) fn page(body: &[u8], each: &mut dyn FnMut(Item<'_>)) -> Result<Page, 
     if kind != KIND {
         return Err(Malformed);
     }
-    let mut page = Page::default();
+    let mut page = PageMeta::default();
     // Even an empty list has its ListMeta. Without `raw`, the answer was cut short.
     for field in Fields(list.ok_or(Malformed)?) {
         match field? {
@@ -50,7 +50,7 @@ fn kind_of(type_meta: &[u8]) -> Result<&str, Malformed> {
     Ok("")
 }
 
-fn list_meta(meta: &[u8], page: &mut Page) -> Result<(), Malformed> {
+fn list_meta(meta: &[u8], page: &mut PageMeta) -> Result<(), Malformed> {
     for field in Fields(meta) {
         let (into, text) = match field? {
             (2, version) => (&mut page.resource_version, version.text()?),

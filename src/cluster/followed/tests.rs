@@ -165,7 +165,7 @@ fn nodes_matter_when_they_come_and_go_and_namespaces_always() {
 }
 
 #[test]
-fn a_scan_still_reads_the_types_of_which_it_needs_each_object() {
+fn a_scan_still_reads_types_that_it_needs_in_full() {
     for whole in ["namespaces", "nodes", "persistentvolumes"] {
         let ty = ty("", whole);
         assert!(followed(&ty, &[]).tally(&ty, &keep()).is_none(), "{whole}");

@@ -259,7 +259,7 @@ fn pipes_have_the_forms_of_powershell() {
 }
 
 #[test]
-fn what_powershell_would_do_in_another_way_is_withheld() {
+fn withholds_commands_that_powershell_parses_differently() {
     for command in [
         // Windows PowerShell 5.1 would send a question mark.
         Command::of("printf %s {} | kubectl create -f -", ["größe"]),

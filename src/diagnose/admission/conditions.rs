@@ -6,15 +6,13 @@
 
 use serde_json::Value;
 
-use crate::diagnose::admission::{
-    Change, Truth,
-    fields::{Field, field},
+use crate::diagnose::{
+    admission::{
+        Change, Truth,
+        fields::{Field, field},
+    },
+    limits,
 };
-
-/// The maximum length; longer expressions are no common idiom.
-const MAX_LENGTH: usize = 1024;
-/// The maximum depth; deeper expressions are no common idiom, and may be meant to exhaust the stack.
-const MAX_DEPTH: usize = 12;
 
 /// Whether all conditions of a list are true. If one is false, the webhook is not called, whatever the others
 /// are.
@@ -30,7 +28,7 @@ pub(super) fn expression(holder: &Value, change: &Change<'_>) -> Truth {
     match holder.get("expression").and_then(Value::as_str) {
         // Escapes, comments and raw strings are rare, and would have to be parsed before the text can be split.
         Some(text)
-            if text.len() <= MAX_LENGTH
+            if text.len() <= limits::EXPRESSION
                 && !["\\", "//", "'''", "\"\"\"", "?"]
                     .iter()
                     .any(|odd| text.contains(odd)) =>
@@ -43,7 +41,7 @@ pub(super) fn expression(holder: &Value, change: &Change<'_>) -> Truth {
 
 fn value(text: &str, change: &Change<'_>, depth: usize) -> Truth {
     let text = text.trim();
-    if depth > MAX_DEPTH {
+    if depth > limits::EXPRESSION_DEPTH {
         return Truth::Unknown;
     }
     let below = |text: &str| value(text, change, depth + 1);

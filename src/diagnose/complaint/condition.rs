@@ -67,13 +67,18 @@ fn complaint(object: &Object, condition: &Value, since: Timestamp) -> Option<Com
     let is_fresh = time.is_some_and(|time| time >= since);
     let text = shortened(&join(reason, message));
     (is_bad && !message.is_empty() && (is_fresh || of_deletion || is_negative)).then(|| Complaint {
-        source: format!("{} {} condition {type_name}", object.kind, object.name()),
+        source: source(object, type_name),
         is_failure: says(&ERRORS) || reports_failure(&text),
         text,
         time,
         author,
         written,
     })
+}
+
+/// Where a condition stands, as the source of a report.
+pub(crate) fn source(object: &Object, type_name: &str) -> String {
+    format!("{} {} condition {type_name}", object.kind, object.name())
 }
 
 #[cfg(test)]

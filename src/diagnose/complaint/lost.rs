@@ -6,7 +6,7 @@
 
 use crate::diagnose::removal::Lost;
 
-/// The words of a message, in lower case, and what they report as gone. A line is of the API that is named behind it.
+/// Words of a message in lower case, and the thing that they report as gone. A line is of the API that is named behind it.
 const SIGNS: [(Lost, &[&str]); 11] = [
     // AWS, common errors, InvalidAccessKeyId and InvalidClientTokenId: the access key was deleted. The second code alone
     // is also that of a region that is not enabled.
@@ -34,7 +34,7 @@ const SIGNS: [(Lost, &[&str]); 11] = [
     (Lost::Backend, &["project", "not found or deleted"]),
 ];
 
-/// What this message reports as gone for good.
+/// The thing that this message reports as gone for good.
 pub fn lost(text: &str) -> Option<Lost> {
     let text = text.to_lowercase();
     let says = |signs: &&[&str]| signs.iter().all(|sign| has_word(&text, sign));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_repaired_or_passes_by_itself_is_not_lost() {
+    fn a_repairable_or_temporary_failure_is_not_a_loss() {
         for text in [
             "",
             "AccessDenied: User is not authorized to perform: ec2:DeleteVolume",

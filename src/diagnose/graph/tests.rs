@@ -55,7 +55,7 @@ fn diagnosis(waits: Vec<Wait>) -> Diagnosis {
 }
 
 /// The root causes of objects with these waits, as `cause (objects, frees)`.
-fn roots(objects: &[(&str, Option<Vec<Wait>>)]) -> (Vec<String>, Vec<Cause>) {
+fn roots(objects: &[(&str, Option<Vec<Wait>>)]) -> (Vec<String>, Vec<RootCause>) {
     let held: Vec<_> = objects
         .iter()
         .map(|(name, waits)| (object(name), waits.clone().map(diagnosis)))
@@ -147,7 +147,7 @@ fn objects_held_in_the_same_way_have_one_cause() {
 }
 
 #[test]
-fn what_is_not_known_of_two_objects_is_one_cause_in_whatever_words() {
+fn two_unknown_waits_are_one_cause_whatever_their_text() {
     let unknown = |says| Some(vec![wait(Verdict::Unknown, says, Vec::new())]);
     let (_, found) = roots(&[("a", unknown("written 2m ago")), ("b", unknown("written 3m ago"))]);
     assert_eq!(found.len(), 1);
@@ -172,7 +172,7 @@ fn the_word_of_the_cause_wins_over_the_verdict_of_those_who_wait() {
 }
 
 #[test]
-fn an_undiagnosed_object_is_a_cause_of_which_nothing_is_known() {
+fn an_undiagnosed_object_is_an_unknown_cause() {
     let (shown, found) = roots(&[("a", None)]);
     assert_eq!(shown, ["a [0] 1"]);
     assert_eq!((found[0].state, found[0].is_known), (CauseState::Unknown, false));

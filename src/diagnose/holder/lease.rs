@@ -1,6 +1,6 @@
 //! Whether the controller that must remove a finalizer is alive, by its Lease.
 //!
-//! A renewed Lease is the best sign of life that objects give. A missing Lease proves nothing: leader election
+//! A renewed Lease is the best sign of life that objects give. A missing Lease is inconclusive: leader election
 //! may be off, the Lease may have another name, or the control plane may be hidden. A stale Lease is evidence,
 //! but no proof. Names: `kubernetes-csi/external-provisioner:cmd/csi-provisioner/csi-provisioner.go`,
 //! `kubernetes-csi/external-attacher:cmd/csi-attacher/main.go`,
@@ -23,7 +23,7 @@ use crate::{
     snapshot::{driver::plain, facts::Object},
 };
 
-/// What the Lease tells about the controller.
+/// The state of the controller according to its Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Life {
     /// The controller renews its Lease.
@@ -40,7 +40,7 @@ pub enum Life {
         /// Since the last renewal.
         ago: Age,
     },
-    /// No Lease of that name exists, which proves nothing.
+    /// No Lease of that name exists, which is inconclusive.
     NoLease,
     /// The Lease could not be read.
     NotSeen(String),
@@ -100,7 +100,7 @@ fn with_driver(name: &str, driver: Option<&str>) -> Option<String> {
     Some(name.replace("{driver}", &plain(driver?)))
 }
 
-/// What a Lease tells, and the time of its last renewal.
+/// The state that a Lease shows, and the time of its last renewal.
 pub(in crate::diagnose) fn life_of_lease(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
     let renewed = lease.time("/spec/renewTime")?;
     let seconds = lease.number("/spec/leaseDurationSeconds").unwrap_or(15);
@@ -212,7 +212,7 @@ fn add_lease(lease: &Object, is_placed: bool, strength: Strength, holder: &mut H
     }
 }
 
-/// Adds the renewed Leases of any name and namespace that have a word of the product. Whoever renews them may be the
+/// Adds the renewed Leases of any name and namespace that have a word of the product. Their owner may be the
 /// controller, under a name that the catalogue does not have.
 pub(super) fn add_renewed_leases(wanted: &Wanted, holder: &mut Holder, view: &View<'_>) {
     let leases = match view.list("coordination.k8s.io", "leases", "") {

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_put_the_finalizer_on_writes_fields_under_that_name() {
+    fn the_field_manager_that_added_the_finalizer_is_the_controller() {
         let known = names(&[], Some("manager"));
         assert!(known.has_manager("manager") && !known.has_reporter("manager"));
         let known = names(&[], Some("w-operator"));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     command::Command,
     diagnose::view::{Missing, View},
-    knowledge::schema::{Mark, Meaning, Place, glob},
+    knowledge::schema::{Mark, MarkPlace, Meaning, glob},
     snapshot::facts::Object,
 };
 
@@ -26,7 +26,7 @@ const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PauseMark {
     /// Where it stands, with its whole name.
-    place: Place,
+    place: MarkPlace,
     /// The effect on the controller.
     pub means: Meaning,
     /// The value of the mark; `true` for a field.
@@ -47,7 +47,7 @@ pub fn marks(object: &Object, view: &View<'_>) -> Vec<PauseMark> {
 }
 
 fn marks_like(mark: &Mark, object: &Object) -> Vec<PauseMark> {
-    let of = |place: &str, name: &str, whole: fn(String) -> Place| {
+    let of = |place: &str, name: &str, whole: fn(String) -> MarkPlace| {
         let metadata = object.value.get("metadata");
         let all = metadata.and_then(|metadata| metadata.get(place));
         let fields = all.and_then(Value::as_object).into_iter().flatten();
@@ -65,9 +65,9 @@ fn marks_like(mark: &Mark, object: &Object) -> Vec<PauseMark> {
             .collect()
     };
     match &mark.place {
-        Place::Annotation(name) => of("annotations", name, Place::Annotation),
-        Place::Label(name) => of("labels", name, Place::Label),
-        Place::Field(path) => field_mark(path, mark.means, object).into_iter().collect(),
+        MarkPlace::Annotation(name) => of("annotations", name, MarkPlace::Annotation),
+        MarkPlace::Label(name) => of("labels", name, MarkPlace::Label),
+        MarkPlace::Field(path) => field_mark(path, mark.means, object).into_iter().collect(),
     }
 }
 
@@ -75,7 +75,7 @@ fn marks_like(mark: &Mark, object: &Object) -> Vec<PauseMark> {
 fn field_mark(path: &str, means: Meaning, object: &Object) -> Option<PauseMark> {
     let pointer = format!("/{}", path.replace('.', "/"));
     (object.value.pointer(&pointer) == Some(&Value::Bool(true))).then(|| PauseMark {
-        place: Place::Field(path.to_owned()),
+        place: MarkPlace::Field(path.to_owned()),
         means,
         value: "true".to_owned(),
     })
@@ -85,9 +85,9 @@ fn field_mark(path: &str, means: Meaning, object: &Object) -> Option<PauseMark> 
 impl fmt::Display for PauseMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::Annotation(name) => write!(f, "metadata.annotations {name}: {:?}", self.value),
-            Place::Label(name) => write!(f, "metadata.labels {name}: {:?}", self.value),
-            Place::Field(path) => write!(f, "{path}: true"),
+            MarkPlace::Annotation(name) => write!(f, "metadata.annotations {name}: {:?}", self.value),
+            MarkPlace::Label(name) => write!(f, "metadata.labels {name}: {:?}", self.value),
+            MarkPlace::Field(path) => write!(f, "{path}: true"),
         }
     }
 }
@@ -118,15 +118,15 @@ impl PauseMark {
         let (type_name, name, namespace) = (object.resource.name(), object.name(), object.namespace());
         match (self.means, &self.place) {
             (Meaning::Shard | Meaning::Hook, _) => None,
-            (Meaning::Paused, Place::Annotation(key)) => Some(Command::of(
+            (Meaning::Paused, MarkPlace::Annotation(key)) => Some(Command::of(
                 "kubectl -n {} annotate {}/{} {}-",
                 [namespace, &type_name, name, key],
             )),
-            (Meaning::Paused, Place::Label(key)) => Some(Command::of(
+            (Meaning::Paused, MarkPlace::Label(key)) => Some(Command::of(
                 "kubectl -n {} label {}/{} {}-",
                 [namespace, &type_name, name, key],
             )),
-            (Meaning::Paused, Place::Field(path)) => {
+            (Meaning::Paused, MarkPlace::Field(path)) => {
                 let unset = path
                     .rsplit('.')
                     .fold(Value::Bool(false), |inner, field| json!({ field: inner }));

@@ -1,4 +1,4 @@
-//! Who runs with the rights to change the object.
+//! Workloads that run with the rights to change the object.
 //!
 //! A controller needs these rights, whatever its name is. So before a controller counts as gone, everything that runs
 //! with these rights is looked at, under any name and in any namespace. Whoever is granted this type by name may be the
@@ -195,7 +195,7 @@ struct Runner<'a> {
     object: &'a Object,
 }
 
-/// What runs as each account, by its namespace and name.
+/// The workloads of each account, by its namespace and name.
 type ByAccount<'r, 'a> = BTreeMap<(&'a str, &'a str), Vec<&'r Runner<'a>>>;
 
 fn by_account<'r, 'a>(runners: &'r [Runner<'a>]) -> ByAccount<'r, 'a> {
@@ -207,7 +207,7 @@ fn by_account<'r, 'a>(runners: &'r [Runner<'a>]) -> ByAccount<'r, 'a> {
     found
 }
 
-/// What runs as this account.
+/// The workloads of this account.
 fn own<'m, 'r, 'a>(all: &'m ByAccount<'r, 'a>, candidate: &'m Candidate<'_>) -> &'m [&'r Runner<'a>] {
     all.get(&(candidate.namespace, candidate.name))
         .map_or(&[], Vec::as_slice)
@@ -397,7 +397,7 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-/// What runs, without the Pods of a workload that is also there and has replicas. They tell no more.
+/// The running workloads, without the Pods of a listed workload that has replicas. They tell no more.
 fn without_own_pods<'a>(runners: &[&Runner<'a>]) -> Vec<&'a Object> {
     let is_own = |object: &Object| runners.iter().any(|one| is_pod_of(object, one.object));
     let objects = runners.iter().map(|one| one.object);

@@ -1,9 +1,9 @@
-//! Signs of a controller, and what they prove together.
+//! Signs of a controller, and the conclusion from all of them.
 //!
 //! A sign is one observation: an object, a field, a time. To conclude that a controller is *gone*, two independent
 //! signs are needed. An installation derives the names of its Deployment, its `ServiceAccount` and its labels from one
-//! name, so all absent names are one sign. Every place in which the controller could show itself must also have been
-//! read, and nothing may run that could be it. One missing Lease, one failed probe, or one Deployment of another name
+//! name, so all absent names are one sign. Every place where the controller could leave a sign must
+//! have been read, and no running workload may be a candidate. One missing Lease, one failed probe, or one Deployment of another name
 //! proves nothing.
 
 use std::collections::BTreeSet;
@@ -30,11 +30,11 @@ pub enum Trace {
     Workload,
     /// The account that it uses, and the rights of that account.
     Account,
-    /// What runs with the rights to change the object, whatever its name is.
+    /// A workload with the rights to change the object, under any name.
     Rights,
     /// Other parts of the same product: webhooks and API services.
     Product,
-    /// What its installation creates or belongs to: the `CSIDriver`, the package of a definition.
+    /// A part or an owner of its installation: the `CSIDriver`, the package of a definition.
     Installation,
     /// The namespace that it is installed in.
     Home,
@@ -53,7 +53,7 @@ impl Trace {
     }
 }
 
-/// What a sign tells about the controller.
+/// The state of the controller according to one sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tells {
     /// It runs.
@@ -75,7 +75,7 @@ pub enum Tells {
 pub struct Sign {
     /// The kind of the sign.
     pub trace: Trace,
-    /// What the sign tells.
+    /// The state that the sign shows.
     pub tells: Tells,
     /// The object that was read, as a sentence names it: `Deployment ops/widgets`.
     pub source: String,
@@ -89,7 +89,7 @@ pub struct Sign {
     pub object: Option<ObjectRef>,
     /// The time since when this is so, or when it was last seen. None if no time is known.
     pub at: Option<Timestamp>,
-    /// Of what does not run: whether this is more than one moment, such as a restart.
+    /// Whether a workload that does not run stays so, and is not only restarting.
     pub lasts: bool,
     /// The number of replicas before the workload was switched off, and where that number was read.
     pub before: Option<(i64, &'static str)>,
@@ -179,7 +179,7 @@ impl Sign {
 pub struct Holder {
     /// All signs.
     pub signs: Vec<Sign>,
-    /// What could not be read.
+    /// The sources that could not be read.
     pub unseen: Vec<String>,
     /// Whether a query is not answered yet. Nothing is final before that.
     pub pending: bool,
@@ -302,7 +302,7 @@ impl Holder {
         }
     }
 
-    /// What may be the controller, as a sentence. The first few are named.
+    /// The candidates for the controller, as a sentence. The first few are named.
     pub fn possible_in_words(&self) -> String {
         let all: Vec<_> = self
             .with(Tells::Possible)

@@ -23,7 +23,7 @@ use crate::{
         model::Strength,
         view::{Missing, View},
     },
-    knowledge::{Entry, OF_OBJECT, SameAs, Workload, WorkloadKind, schema::glob},
+    knowledge::{Entry, OF_OBJECT, SameAs, WorkloadDescription, WorkloadKind, schema::glob},
     object::Finalizer,
     snapshot::{
         facts::{By, Object},
@@ -109,7 +109,7 @@ pub(super) fn add_workloads(
 }
 
 /// The namespace that the workload runs in; empty for all namespaces.
-fn namespace_of<'a>(workload: &'a Workload, target: &'a Object) -> &'a str {
+fn namespace_of<'a>(workload: &'a WorkloadDescription, target: &'a Object) -> &'a str {
     match workload.namespace.as_deref() {
         Some(OF_OBJECT) => target.namespace(),
         Some(fixed) => fixed,
@@ -118,7 +118,10 @@ fn namespace_of<'a>(workload: &'a Workload, target: &'a Object) -> &'a str {
 }
 
 /// The labels of the instance that this object belongs to. None if the object does not name its instance.
-fn instance_labels<'a>(workload: &'a Workload, target: &'a Object) -> Option<Vec<(&'a str, &'a str)>> {
+fn instance_labels<'a>(
+    workload: &'a WorkloadDescription,
+    target: &'a Object,
+) -> Option<Vec<(&'a str, &'a str)>> {
     let label = |same: &'a SameAs| {
         let value = target.text(&same.field);
         (!value.is_empty()).then_some((same.label.as_str(), value))
@@ -141,18 +144,22 @@ pub(super) fn labels_of_instance(entry: &Entry, target: &Object) -> Option<Vec<(
 /// Whether each instance of the product has its own controller. An account that may change the objects of all
 /// instances is then not that controller.
 pub fn is_of_each_instance(entry: &Entry) -> bool {
-    entry.holder.workloads.iter().any(Workload::is_of_instance)
+    entry
+        .holder
+        .workloads
+        .iter()
+        .any(WorkloadDescription::is_of_instance)
 }
 
 /// Whether the entry has enough to search a whole cluster. The name of a container alone is not enough, nor is
 /// a name for each driver.
-fn is_findable(workload: &Workload) -> bool {
+fn is_findable(workload: &WorkloadDescription) -> bool {
     let fixed = workload.name.as_deref().is_some_and(|name| !name.contains('{'));
     fixed || workload.selector.is_some()
 }
 
 /// Whether the entry describes the workload only as one of many, such as the providers of one product.
-fn is_any_of_many(workload: &Workload) -> bool {
+fn is_any_of_many(workload: &WorkloadDescription) -> bool {
     let selector = workload.selector.as_deref();
     workload.name.is_none() && selector.is_some_and(|selector| !selector.contains('='))
 }
@@ -202,7 +209,7 @@ pub(super) fn drop_unrelated_workloads(entry: &Entry, object: &Object, holder: &
 }
 
 /// These workloads in words: `Deployment rancher, *-rancher or Pod agent`. A kind is told once for those in a row.
-fn descriptions(workloads: &[&Workload], target: &Object) -> String {
+fn descriptions(workloads: &[&WorkloadDescription], target: &Object) -> String {
     let mut text = String::new();
     let mut last = None;
     for (at, workload) in workloads.iter().enumerate() {
@@ -224,7 +231,7 @@ fn descriptions(workloads: &[&Workload], target: &Object) -> String {
     text
 }
 
-fn description(workload: &Workload, target: &Object) -> String {
+fn description(workload: &WorkloadDescription, target: &Object) -> String {
     let kind = kind(workload.kind).2;
     let labels: Vec<_> = instance_labels(workload, target)
         .into_iter()
@@ -259,7 +266,7 @@ fn kind(kind: WorkloadKind) -> (&'static str, &'static str, &'static str) {
 
 /// The workloads with this name or these labels.
 fn matching_workloads<'a>(
-    workload: &Workload,
+    workload: &WorkloadDescription,
     instance: &[(&str, &str)],
     target: &Object,
     view: &View<'a>,
@@ -335,7 +342,7 @@ fn own_labels(object: &Object) -> [BTreeMap<String, String>; 2] {
 }
 
 /// Whether this workload is the controller and not another workload of the same name.
-fn fits(object: &Object, workload: &Workload, entry: &Entry) -> bool {
+fn fits(object: &Object, workload: &WorkloadDescription, entry: &Entry) -> bool {
     let name = workload
         .name
         .as_deref()

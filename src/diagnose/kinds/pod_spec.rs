@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn of_each_kind() {
+    fn finds_the_pod_spec_of_each_kind() {
         is_read(&core::Pod {
             spec: Some(spec()),
             ..Default::default()

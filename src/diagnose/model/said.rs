@@ -1,8 +1,8 @@
-//! What is said of one wait. Each clause is a value of its own; only the output makes sentences of them.
+//! The clauses about one wait. Each clause is a value; only the output makes sentences of them.
 
 use serde::Serialize;
 
-/// What all signs together say about a controller.
+/// The conclusion from all signs of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Liveness {
@@ -27,7 +27,7 @@ pub struct Actor {
     pub name: String,
     /// Whether it lives.
     pub state: Liveness,
-    /// What shows that, a sentence each: `Lease renewed 2s ago`.
+    /// The evidence for that, one sentence each: `Lease renewed 2s ago`.
     pub signs: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct Said {
     pub once: Option<String>,
     /// The work that the controller must do before, in sentences of the catalogue.
     pub work: Option<String>,
-    /// What is true now, one clause each.
+    /// The present facts, one clause each.
     pub now: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ impl Said {
         self
     }
 
-    /// Who removes it and when; without a controller, what is true now.
+    /// The controller and its condition; the present facts if no controller is known.
     pub fn summary(&self) -> String {
         match &self.controller {
             Some(controller) => {
@@ -83,7 +83,7 @@ impl Said {
         }
     }
 
-    /// What is true of this object; without that, who removes the finalizer and when.
+    /// The present facts about this object; the controller and its condition if there are none.
     pub fn about_object(&self) -> String {
         if self.now.is_empty() {
             self.summary()

@@ -43,7 +43,7 @@ pub(crate) fn waits_for(diagnosis: &Diagnosis) -> Vec<(String, String)> {
     on.iter()
         .map(|blocker| {
             let name = blocker.object.as_ref().map_or("", |object| &object.name);
-            (name.to_owned(), blocker.says.clone())
+            (name.to_owned(), blocker.says.to_string())
         })
         .collect()
 }

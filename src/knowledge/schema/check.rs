@@ -2,8 +2,8 @@
 
 use super::steps::{self, check_step};
 use super::{
-    Consequence, Entry, Holder, KindPattern, Located, Match, Mistake, OF_OBJECT, PLACEHOLDERS, SameAs, Wait,
-    is_telling, placeholders, product_words,
+    Consequence, Entry, HolderDescription, KindPattern, Located, Match, Mistake, OF_OBJECT, PLACEHOLDERS,
+    SameAs, Wait, is_telling, placeholders, product_words,
 };
 
 /// The longest phrase for the column "protects" that fits a terminal of 80 columns beside the other columns.
@@ -157,7 +157,7 @@ fn check_protects(text: &str, add_problem: &mut impl FnMut(&str, String)) {
     }
 }
 
-fn check_holder(holder: &Holder, add_problem: &mut impl FnMut(&str, String)) {
+fn check_holder(holder: &HolderDescription, add_problem: &mut impl FnMut(&str, String)) {
     for workload in &holder.workloads {
         if workload.name.is_none() && workload.selector.is_none() && workload.container.is_none() {
             add_problem(

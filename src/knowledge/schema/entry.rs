@@ -58,11 +58,11 @@ pub struct Entry {
     /// Who removes it, in words.
     pub removed_by: String,
     /// How to find that controller.
-    pub holder: Holder,
+    pub holder: HolderDescription,
     /// What happens if it is removed by hand.
     pub if_removed: IfRemoved,
     /// What to do, in order, the safest step first.
-    pub fix: Vec<Step>,
+    pub fix: Vec<FixStep>,
     /// How to see that the controller did its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_when: Option<String>,
@@ -144,7 +144,7 @@ pub struct WaitsFor {
     rename_all(serialize = "camelCase", deserialize = "kebab-case"),
     deny_unknown_fields
 )]
-pub struct Holder {
+pub struct HolderDescription {
     /// Where it runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub runs: Runs,
@@ -165,7 +165,7 @@ pub struct Holder {
     pub leases: Vec<Lease>,
     /// The workloads that it runs as.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub workloads: Vec<Workload>,
+    pub workloads: Vec<WorkloadDescription>,
     /// The `ServiceAccounts` that it uses.
     #[serde(default, alias = "serviceAccounts", skip_serializing_if = "Vec::is_empty")]
     pub service_accounts: Vec<String>,
@@ -208,7 +208,7 @@ pub const OF_OBJECT: &str = "{namespace}";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Workload {
+pub struct WorkloadDescription {
     /// Kind of workload.
     #[serde(default)]
     pub kind: WorkloadKind,
@@ -251,7 +251,7 @@ pub struct IfRemoved {
     rename_all(serialize = "camelCase", deserialize = "kebab-case"),
     deny_unknown_fields
 )]
-pub struct Step {
+pub struct FixStep {
     /// The state of the controller in which this step makes sense; none if it always does.
     #[serde(default, alias = "ifHolder", skip_serializing_if = "Option::is_none")]
     pub if_holder: Option<IfHolder>,
@@ -290,7 +290,7 @@ pub struct SameAs {
     pub field: String,
 }
 
-impl Workload {
+impl WorkloadDescription {
     /// Whether each instance of the product has its own workload.
     pub fn is_of_instance(&self) -> bool {
         !self.instance.is_empty()

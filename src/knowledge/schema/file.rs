@@ -7,8 +7,8 @@ use serde_saphyr::Spanned;
 use super::check::PROTECTS_LIMIT;
 use super::check::check;
 use super::{
-    Area, Entry, Holder, IfRemoved, Judged, KindPattern, List, Located, Match, Mistake, NeverByHand, Step,
-    WaitsFor,
+    Area, Entry, FixStep, HolderDescription, IfRemoved, Judged, KindPattern, List, Located, Match, Mistake,
+    NeverByHand, WaitsFor,
 };
 
 /// A knowledge file: the finalizers of one project.
@@ -24,7 +24,7 @@ struct File {
     #[serde(default = "default_area")]
     area: Area,
     /// How the controller is found. All entries of the file share it.
-    holder: Option<Holder>,
+    holder: Option<HolderDescription>,
     /// The entries.
     #[cfg_attr(test, schemars(with = "Vec<Written>"))]
     finalizers: Vec<Spanned<Written>>,
@@ -66,12 +66,12 @@ struct Written {
     /// Who removes it, in words.
     removed_by: String,
     /// How to find that controller. It replaces the holder of the file whole.
-    holder: Option<Holder>,
+    holder: Option<HolderDescription>,
     /// What happens if it is removed by hand.
     if_removed: IfRemoved,
     /// What to do, in order, the gentlest step first.
     #[cfg_attr(test, schemars(length(min = 1)))]
-    fix: Vec<Step>,
+    fix: Vec<FixStep>,
     /// How to see that the controller did its work.
     done_when: Option<String>,
     /// Why it must never be removed by hand, if a source says so.
@@ -182,7 +182,7 @@ fn resolve(
     project: &str,
     page: Option<&String>,
     area: Area,
-    holder: Option<&Holder>,
+    holder: Option<&HolderDescription>,
 ) -> Entry {
     let entry = Entry {
         example: written.example.unwrap_or_else(|| written.name.clone()),

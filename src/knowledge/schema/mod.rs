@@ -21,7 +21,8 @@ mod words;
 pub use check::conflicts;
 pub use datastores::{Credential, Datastore, Pods, datastores};
 pub use entry::{
-    Entry, Holder, IfRemoved, Lease, NeverByHand, OF_OBJECT, SameAs, Step, VerifiedIn, WaitsFor, Workload,
+    Entry, FixStep, HolderDescription, IfRemoved, Lease, NeverByHand, OF_OBJECT, SameAs, VerifiedIn,
+    WaitsFor, WorkloadDescription,
 };
 #[cfg(test)]
 pub use file::json_schema;
@@ -32,7 +33,7 @@ pub use located::Located;
 pub use mistake::Mistake;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
 pub use surroundings::{
-    Applies, Deployer, Fate, Mark, Meaning, Place, Platform, deployers, fates, marks, platforms,
+    Applies, Deployer, Fate, Mark, MarkPlace, Meaning, Platform, deployers, fates, marks, platforms,
 };
 pub use vocabulary::{
     Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, While, WorkloadKind,

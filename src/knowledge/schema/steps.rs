@@ -1,11 +1,11 @@
 //! Checks the steps of an entry: a label that its command contradicts, advice to remove the finalizer by hand, and advice
 //! to bring back a controller that may well run.
 
-use super::{Entry, IfHolder, Label, Step};
+use super::{Entry, FixStep, IfHolder, Label};
 use crate::command::{Effect, Template};
 
 /// What is wrong with a step, if anything.
-pub(super) fn check_step(entry: &Entry, step: &Step) -> Option<String> {
+pub(super) fn check_step(entry: &Entry, step: &FixStep) -> Option<String> {
     if step.if_holder.is_none() && brings_holder_back(entry, step) {
         return Some(
             "a step that restores, installs or scales up a controller needs `if-holder`, because a controller that runs \
@@ -43,7 +43,7 @@ pub(super) fn is_status(text: &str) -> bool {
 }
 
 /// Whether the step is to remove the finalizer by hand.
-fn removes_by_hand(step: &Step) -> bool {
+fn removes_by_hand(step: &FixStep) -> bool {
     let patches = step.command.as_ref().is_some_and(|command| {
         command.effect() == Effect::Changes
             && ["/finalizers", "\"finalizers\"", "finalizers:"]
@@ -67,7 +67,7 @@ fn removes_by_hand(step: &Step) -> bool {
 }
 
 /// Whether a sentence of the step tells the reader to bring back who removes the finalizer. "Restore that webhook" does not.
-fn brings_holder_back(entry: &Entry, step: &Step) -> bool {
+fn brings_holder_back(entry: &Entry, step: &FixStep) -> bool {
     let holder = parts(&entry.removed_by);
     let is_holder = |part: &String| {
         ["operator", "controller", "controllers", "agent"].contains(&part.as_str()) || holder.contains(part)

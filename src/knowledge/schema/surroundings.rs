@@ -74,7 +74,7 @@ pub struct Fate {
     pub kinds: Vec<KindPattern>,
     /// Where it stands. A field counts without a value, too; an annotation does not, because its controller has a default.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: MarkPlace,
     /// The values that keep the resource. Any other deletes it.
     #[serde(default)]
     pub keeps: Vec<String>,
@@ -91,7 +91,7 @@ pub struct Fate {
 pub struct Mark {
     /// Where it stands, and its name.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: MarkPlace,
     /// The values that count; all if there are none.
     #[serde(default)]
     pub values: Vec<String>,
@@ -105,7 +105,7 @@ pub struct Mark {
 /// Where a mark stands. Names of annotations and labels can contain `*`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum MarkPlace {
     /// An annotation.
     Annotation(String),
     /// A label.
@@ -126,11 +126,11 @@ pub enum Meaning {
     Hook,
 }
 
-impl Place {
+impl MarkPlace {
     /// The name of the annotation or label, or the path of the field.
     pub fn name(&self) -> &str {
         match self {
-            Place::Annotation(name) | Place::Label(name) | Place::Field(name) => name,
+            MarkPlace::Annotation(name) | MarkPlace::Label(name) | MarkPlace::Field(name) => name,
         }
     }
 }
@@ -202,7 +202,7 @@ pub fn fates(file: &str, text: &str) -> Result<Vec<Fate>, Mistake> {
     list(file, text, |one: &Fate| {
         // With both lists, nothing would say what any other value does.
         let is_unclear = one.keeps.is_empty() == one.deletes.is_empty();
-        let is_label = matches!(one.place, Place::Label(_));
+        let is_label = matches!(one.place, MarkPlace::Label(_));
         let name = one.place.name();
         (
             name.to_owned(),

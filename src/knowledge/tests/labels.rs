@@ -3,7 +3,7 @@
 use super::*;
 
 /// The steps of all entries, each with its entry.
-fn steps() -> Vec<(Entry, Step)> {
+fn steps() -> Vec<(Entry, FixStep)> {
     all()
         .into_iter()
         .flat_map(|entry| {
@@ -34,7 +34,7 @@ fn names_a_loss(text: &str) -> bool {
 }
 
 /// Whether the step brings a controller back that was uninstalled or that stopped.
-fn restores(step: &Step) -> bool {
+fn restores(step: &FixStep) -> bool {
     let text = step.text.to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
     step.if_holder == Some(IfHolder::Gone)
@@ -45,7 +45,7 @@ fn restores(step: &Step) -> bool {
 }
 
 #[test]
-fn what_deletes_something_is_neither_read_only_nor_safe() {
+fn a_step_that_deletes_something_is_neither_read_only_nor_safe() {
     for (entry, step) in steps() {
         assert!(
             step.label > Label::Safe || !tells_to_delete(&step.text),

@@ -1,10 +1,12 @@
 //! How to find the controller, in words.
 
-use crate::knowledge::{FoundBy, Holder, OF_OBJECT, Runs, SameAs, Workload, WorkloadKind};
+use crate::knowledge::{
+    FoundBy, HolderDescription, OF_OBJECT, Runs, SameAs, WorkloadDescription, WorkloadKind,
+};
 
 /// What to look for, one per line, the most certain first. `all` adds the traces that only an investigation
 /// needs.
-pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
+pub(super) fn lines(holder: &HolderDescription, all: bool) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     lines.extend(where_it_runs(holder));
     lines.extend(holder.found_by.iter().map(|way| found_by(*way).to_owned()));
@@ -59,7 +61,7 @@ pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
     lines
 }
 
-fn where_it_runs(holder: &Holder) -> Option<String> {
+fn where_it_runs(holder: &HolderDescription) -> Option<String> {
     let hidden = match holder.hidden_on.as_slice() {
         [] => String::new(),
         platforms => format!("; on {} it cannot be seen", platforms.join(", ")),
@@ -91,12 +93,12 @@ fn found_by(way: FoundBy) -> &'static str {
 }
 
 /// Whether only labels are known. Such Pods share one line.
-fn is_pods(workload: &Workload) -> bool {
+fn is_pods(workload: &WorkloadDescription) -> bool {
     workload.kind == WorkloadKind::Pod && workload.name.is_none() && workload.container.is_none()
 }
 
 /// `Deployment rook-ceph-operator (app=rook-ceph-operator) in rook-ceph`.
-fn workload(workload: &Workload) -> String {
+fn workload(workload: &WorkloadDescription) -> String {
     let kind = format!("{:?}", workload.kind);
     let mut text = match (&workload.name, &workload.selector) {
         (Some(name), Some(selector)) => format!("{kind} {name} ({selector})"),
@@ -119,7 +121,7 @@ fn in_namespace(namespace: Option<&str>) -> String {
 }
 
 /// `, cnpg.io/cluster=<spec.cluster.name>`, with fields of the object in brackets.
-fn of_instance(workload: &Workload) -> String {
+fn of_instance(workload: &WorkloadDescription) -> String {
     let told = |same: &SameAs| {
         let keys: Vec<_> = same.field.split('/').skip(1).collect();
         format!(", {}=<{}>", same.label, keys.join(".").replace("~1", "/"))

@@ -8,7 +8,7 @@ use crate::{
     object::List,
     output::{
         flow::Look,
-        scan::{HIDDEN, Words, look, stopped_in_words},
+        scan::{HIDDEN, Words, look_of_state, stopped_in_words},
     },
     report::{
         ObjectReport, ScanReport, gaps,
@@ -54,7 +54,7 @@ impl Graph {
             CauseState::InUse | CauseState::Waiting => Mark::Keeps,
             _ => Mark::Root,
         };
-        self.mark(end, mark, look(cause.state));
+        self.mark(end, mark, look_of_state(cause.state));
         let rows: Vec<(&Row, &ObjectReport)> = cause
             .rows
             .iter()

@@ -92,7 +92,7 @@ impl Scan<'_> {
         out: &mut impl Write,
     ) -> io::Result<()> {
         let label = format!("{}. ", number + 1);
-        let (look, state) = (look(state), state.word());
+        let (look, state) = (look_of_state(state), state.word());
         let width = self.style.width.unwrap_or(usize::MAX);
         let space = STATE.saturating_sub(state.len()).max(1);
         let lead = label.len() + state.len() + space;
@@ -124,8 +124,8 @@ impl Scan<'_> {
         for lost in &cause.lets_go {
             flow = flow.text(&format!(" After that, {} ", lost.what));
             flow = match lost.fate {
-                Fate::Leaked => flow.look(Look::Fault, "LEAKS"),
-                _ => flow.text("is ").look(Look::Fault, "DESTROYED"),
+                Fate::Leaked => flow.styled(Look::Fault, "LEAKS"),
+                _ => flow.text("is ").styled(Look::Fault, "DESTROYED"),
             };
             flow = flow.text(".");
         }
@@ -135,7 +135,7 @@ impl Scan<'_> {
                 flow = flow.text("unknown, so ");
             }
             let is_loss = cost.consequence >= Consequence::LeakedInfrastructure;
-            flow = flow.look(
+            flow = flow.styled(
                 if is_loss { Look::Fault } else { Look::Plain },
                 &cost.consequence.typed(),
             );
@@ -149,12 +149,12 @@ impl Scan<'_> {
         let mut flow = Flow::default();
         let is_used = cause.state == CauseState::InUse;
         if is_used {
-            flow = flow.look(Look::Fine, "No fault:").text(" ");
+            flow = flow.styled(Look::Fine, "No fault:").text(" ");
         }
         let Some(object) = &cause.object else {
             return flow.text(&self.sentence(&cause.says));
         };
-        flow = flow.look(Look::Name, &object.pasteable());
+        flow = flow.styled(Look::Name, &object.pasteable());
         let used = cause
             .rows
             .iter()
@@ -162,7 +162,7 @@ impl Scan<'_> {
         let used = used.filter(|_| is_used);
         if let Some(used) = used.and_then(|row| self.report.terminating.get(row.at)) {
             let used = from_namespace(object.namespace.as_deref(), &used.object);
-            flow = flow.text(" uses ").look(Look::Name, &used);
+            flow = flow.text(" uses ").styled(Look::Name, &used);
         }
         flow.text(": ").text(&self.sentence(&cause.says))
     }
@@ -199,32 +199,32 @@ impl Scan<'_> {
         let flow = Flow::default();
         let Some(_) = &cause.finalizer else {
             let flow = match cause.state {
-                CauseState::InUse => flow.look(Look::Fine, "No fault:").text(" "),
+                CauseState::InUse => flow.styled(Look::Fine, "No fault:").text(" "),
                 _ => flow,
             };
             return flow.text(&self.sentence(&cause.says));
         };
         let who = |flow: Flow| match &cause.controller {
-            Some(name) => flow.look(Look::Name, name).text(", the controller,"),
+            Some(name) => flow.styled(Look::Name, name).text(", the controller,"),
             None => flow.text("the controller"),
         };
         match cause.state {
             _ if !cause.is_known => match &cause.controller {
                 Some(name) => flow
                     .text("Not looked into. ")
-                    .look(Look::Name, name)
+                    .styled(Look::Name, name)
                     .text(" removes the finalizer."),
                 None => flow.text("Not looked into. No controller is known."),
             },
             CauseState::Gone => match &cause.controller {
-                Some(name) => flow.look(Look::Name, name).text(", the controller."),
+                Some(name) => flow.styled(Look::Name, name).text(", the controller."),
                 None => flow.text("the controller."),
             },
             CauseState::Stalled => who(flow).text(" has not acted, although nothing blocks it."),
             CauseState::Unknown if cause.controller.is_none() => flow.text("No controller is known."),
             CauseState::Unknown => who(flow.text("Not known why ")).text(" has not acted."),
             CauseState::InUse => flow
-                .look(Look::Fine, "No fault:")
+                .styled(Look::Fine, "No fault:")
                 .text(" ")
                 .text(&self.sentence(&cause.says)),
             _ => flow.text(&self.sentence(&cause.says)),
@@ -327,7 +327,7 @@ pub(in crate::output) fn hidden_in_words(causes: impl Iterator<Item = CauseState
 }
 
 /// The colour of a state.
-pub(in crate::output) fn look(state: CauseState) -> Look {
+pub(in crate::output) fn look_of_state(state: CauseState) -> Look {
     match state {
         CauseState::Gone
         | CauseState::Down

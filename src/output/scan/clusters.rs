@@ -236,7 +236,7 @@ impl Clusters<'_> {
         };
         let sentences = first.scan.sentences(number, first.cause);
         let is_one = shared.members.len() == 1;
-        let flow = Flow::default().look(Look::Name, &gaps::first_names(&shared.clusters, NAMED));
+        let flow = Flow::default().styled(Look::Name, &gaps::first_names(&shared.clusters, NAMED));
         let flow = flow.text(":").and(sentences);
         let flow = if is_one {
             first.scan.elsewhere(number, first.cause, flow)
@@ -247,7 +247,7 @@ impl Clusters<'_> {
         for part in parts {
             if !is_one {
                 let cluster = part.cause.cluster.as_deref().unwrap_or_default();
-                let flow = Flow::default().look(Look::Name, cluster).text(":");
+                let flow = Flow::default().styled(Look::Name, cluster).text(":");
                 let flow = part.scan.elsewhere(number, part.cause, flow);
                 let room = part
                     .scan

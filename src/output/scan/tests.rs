@@ -318,7 +318,7 @@ fn causes_come_worst_first_with_their_objects_and_a_command() {
 }
 
 #[test]
-fn no_line_is_wider_than_the_terminal_and_no_command_is_cut() {
+fn no_line_exceeds_the_terminal_and_no_command_is_truncated() {
     for width in WIDTHS {
         for report in [&causes(), &report(&stuck_cluster(), &[]), &hostile()] {
             let text = text(report, Options::default(), &within(width));
@@ -482,7 +482,7 @@ fn states_and_losses_have_colours_of_their_own() {
 }
 
 #[test]
-fn what_was_not_read_stands_in_front_and_has_its_reason_at_the_end() {
+fn gaps_are_shown_first_and_end_with_their_reason() {
     let text = table(&stuck_cluster(), Options::default(), Some(100));
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(
@@ -508,7 +508,7 @@ NOT READ (may hide stuck objects):
 }
 
 #[test]
-fn what_came_in_on_standard_input_has_no_next_command() {
+fn objects_from_standard_input_have_no_next_command() {
     let snapshot = stuck_cluster();
     let report = report_from("-", &snapshot, &[]);
     let text = text(&report, Options::default(), &within(100));

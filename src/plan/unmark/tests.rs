@@ -117,7 +117,7 @@ fn another_object_or_another_etcd_is_refused() {
 }
 
 #[test]
-fn what_is_more_than_one_object_is_refused() {
+fn refuses_more_than_one_object() {
     for (group, plural, kind) in [
         ("", "secrets", "Secret"),
         ("", "namespaces", "Namespace"),
@@ -167,7 +167,7 @@ fn the_plan_says_first_what_does_not_come_back() {
 }
 
 #[test]
-fn what_differs_afterwards_is_named() {
+fn names_the_fields_that_differ_afterwards() {
     let before = config();
     let mut after = config();
     assert_eq!(unmarked(&before, &after), None, "it is still being deleted");
@@ -186,7 +186,7 @@ fn what_differs_afterwards_is_named() {
 }
 
 #[test]
-fn a_volume_whose_disk_still_goes_with_its_claim_is_told_so() {
+fn warns_if_the_disk_is_still_deleted_with_its_claim() {
     let goes = |policy: &str| {
         let spec = json!({"spec": {"persistentVolumeReclaimPolicy": policy}, "status": {"phase": "Bound"}});
         let plan = planned(&object("", "persistentvolumes", "PersistentVolume", &spec));

@@ -119,7 +119,7 @@ fn an_object_made_again_is_another_one() {
 }
 
 #[test]
-fn what_was_not_read_now_is_never_called_gone() {
+fn an_object_that_was_not_read_now_is_never_called_gone() {
     let before = snapshot(0, vec![stuck("a", "1", -60)], Vec::new());
     let inside = |namespace: &str| What::TypeIn {
         name: "configmaps".into(),
@@ -157,7 +157,7 @@ fn what_was_not_read_now_is_never_called_gone() {
 }
 
 #[test]
-fn what_was_not_read_before_is_new_only_if_it_was_deleted_later() {
+fn an_object_that_was_not_read_before_is_new_only_if_it_was_deleted_later() {
     let before = snapshot(0, Vec::new(), gap(type_gap()));
     let now = snapshot(
         DAY,
@@ -198,7 +198,7 @@ fn the_content_of_a_namespace_that_went_is_not_known_where_it_cannot_be_listed()
 }
 
 #[test]
-fn what_is_in_its_grace_period_is_not_stuck() {
+fn an_object_in_its_grace_period_is_not_stuck() {
     let mut slow = stuck("slow", "1", 30);
     if let Some(deletion) = &mut slow.deletion {
         deletion.grace_seconds = 60;

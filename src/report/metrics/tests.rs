@@ -220,7 +220,7 @@ fn objects_are_named_only_on_request() {
 }
 
 #[test]
-fn what_is_beyond_a_limit_is_folded_and_counted() {
+fn series_beyond_the_limit_are_merged_and_counted() {
     let all = (0..2_500).map(|n| {
         let (namespace, finalizer) = (format!("ns-{}", n % 2_000), format!("example.com/f-{}", n % 300));
         going(&namespace, &format!("o-{n}"), &finalizer)

@@ -1,7 +1,5 @@
 //! One look: count what is followed, read the rest, investigate it as `scan` does, and keep only the metrics.
 
-use std::time::Duration;
-
 use tokio::time::timeout;
 
 use super::follow::Following;
@@ -14,14 +12,12 @@ use crate::{
     },
     run::{
         look::{Investigation, Limits},
+        timing,
         witness::Witness,
     },
     settings::{Exporter, Scope},
     snapshot::{Why, select::Choice},
 };
-
-/// The first look waits this long for the first lists of all types. What is not listed by then, it reads itself.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Looks at the cluster.
 pub(super) struct Looker<'a> {
@@ -51,7 +47,7 @@ impl<'a> Looker<'a> {
 
     /// The metrics of the cluster, or why the look failed. A server that stops answering fails the whole look: half a
     /// cluster would look like one with fewer stuck objects.
-    pub(super) async fn look(&mut self) -> Result<Vec<Family>, String> {
+    pub(super) async fn metrics(&mut self) -> Result<Vec<Family>, String> {
         if !std::mem::take(&mut self.is_first) {
             let connected = self.following.connect_again().await;
             connected.map_err(|error| error.to_string())?;
@@ -68,7 +64,9 @@ impl<'a> Looker<'a> {
             self.following
                 .set_types(chosen.map_err(|error| error.to_string())?.types);
             self.is_following = true;
-            timeout(PATIENCE, self.following.followed.settled()).await.ok();
+            timeout(timing::FIRST_LISTS, self.following.followed.settled())
+                .await
+                .ok();
         }
         let (scan, knowledge) = (&self.settings.scan, self.knowledge);
         let reading = Reading::default();

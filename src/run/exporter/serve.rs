@@ -16,20 +16,21 @@ use tokio::{
     time::sleep,
 };
 
-use super::State;
-use crate::output::metrics::{Exposition, write};
+use super::Published;
+use crate::{
+    output::metrics::{Exposition, write},
+    run::timing,
+};
 
 /// Connections at once. Prometheus uses one, the kubelet two for its probes.
 const CONNECTIONS: usize = 32;
-/// A client that does not finish its request in this time is disconnected, and so is one that stays silent.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// A connection ends at the latest after this time, so that no client holds one for ever.
 const LONGEST: Duration = Duration::from_secs(60);
 /// The pause after a connection could not be accepted, for example because too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers all requests. It never ends.
-pub(super) async fn answer_all(listener: TcpListener, state: watch::Receiver<State>) {
+pub(super) async fn answer_all(listener: TcpListener, state: watch::Receiver<Published>) {
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         // Nobody closes the semaphore.
@@ -46,7 +47,7 @@ pub(super) async fn answer_all(listener: TcpListener, state: watch::Receiver<Sta
             });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(PATIENCE)
+                .header_read_timeout(timing::CLIENT)
                 .serve_connection(TokioIo::new(stream), answer);
             // A client that disconnects, or that does not speak HTTP, is no failure of this process.
             drop(tokio::time::timeout(LONGEST, connection).await);
@@ -59,7 +60,7 @@ fn answer(
     method: &Method,
     path: &str,
     headers: &HeaderMap,
-    state: &watch::Receiver<State>,
+    state: &watch::Receiver<Published>,
 ) -> Response<Full<Bytes>> {
     if method != Method::GET && method != Method::HEAD {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
@@ -73,7 +74,7 @@ fn answer(
     }
 }
 
-fn metrics(headers: &HeaderMap, state: &State) -> Response<Full<Bytes>> {
+fn metrics(headers: &HeaderMap, state: &Published) -> Response<Full<Bytes>> {
     let format = accepted(headers);
     let own = state.health.families();
     let own = own.iter().map(|family| (family, Duration::ZERO));
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn only_reading_is_allowed_and_other_paths_are_not_found() {
-        let (_sender, state) = watch::channel(State::default());
+        let (_sender, state) = watch::channel(Published::default());
         let status =
             |method: Method, path| answer(&method, path, &HeaderMap::new(), &state).status().as_u16();
         assert_eq!(status(Method::POST, "/metrics"), 405);

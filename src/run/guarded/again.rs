@@ -21,6 +21,7 @@ use crate::{
     exit::Exit,
     plan::{Lost, Next, Request, Rescue, veto},
     report::outcome::{Outcome, OutcomeResult},
+    run::timing,
     settings::Wanted,
     snapshot::facts::Facts,
 };
@@ -29,9 +30,6 @@ use crate::{
 const READ_INTERVAL: Duration = Duration::from_millis(200);
 /// Time after a request that failed.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// A controller that restarts acts within this time, and a server that became unreachable is back. Otherwise a person has
-/// to look.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// How often the server may refuse one step after another. A volume that just changed is read again.
 const MAX_REFUSALS: u32 = 5;
 
@@ -134,10 +132,10 @@ impl Carrier<'_> {
                     }
                 },
             };
-            if progress.elapsed() >= PATIENCE {
+            if progress.elapsed() >= timing::RESCUE_STEP {
                 return ended(
                     sent,
-                    &format!("Waited {}s until {waits_for}.", PATIENCE.as_secs()),
+                    &format!("Waited {}s until {waits_for}.", timing::RESCUE_STEP.as_secs()),
                 );
             }
             let doing = || {

@@ -13,7 +13,7 @@ use super::{Investigation, Limits, agreement::assert_same, examine, tests::scan}
 use crate::{
     diagnose::{
         Diagnosis,
-        graph::{Cause, Waiting, causes},
+        graph::{RootCause, Waiting, causes},
     },
     knowledge::Knowledge,
     report::causes::{Examination, Examined},
@@ -165,8 +165,8 @@ fn waiting<'a>(one: &'a Examined<'_>, diagnosis: &'a Diagnosis) -> Waiting<'a> {
 }
 
 /// Each cause by what it is, and how it stands. A finalizer that several objects share has the name of none.
-fn names<'a>(causes: impl IntoIterator<Item = &'a Cause>) -> BTreeSet<String> {
-    let name = |cause: &Cause| match (&cause.object, &cause.finalizer) {
+fn names<'a>(causes: impl IntoIterator<Item = &'a RootCause>) -> BTreeSet<String> {
+    let name = |cause: &RootCause| match (&cause.object, &cause.finalizer) {
         (_, Some(finalizer)) if cause.is_own => finalizer.to_string(),
         (Some(object), _) => object.in_words(),
         (None, _) => cause.says.clone(),

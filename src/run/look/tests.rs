@@ -270,7 +270,7 @@ fn add_objects_without_namespace(snapshot: &mut Snapshot, namespace: &str) {
         name: format!("pod-of-{namespace}"),
         uid: String::new(),
     };
-    let stray = LeftoverCount {
+    let leftover_type = LeftoverCount {
         objects: 50_000,
         terminating: 0,
         first: vec![seen],
@@ -282,7 +282,7 @@ fn add_objects_without_namespace(snapshot: &mut Snapshot, namespace: &str) {
         .0
         .entry(namespace.into())
         .or_default()
-        .insert("pods".into(), stray);
+        .insert("pods".into(), leftover_type);
 }
 
 #[test]

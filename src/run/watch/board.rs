@@ -1,9 +1,6 @@
 //! What is in deletion, as far as the watches of all types tell. It turns their news into changes, and does no I/O.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -15,11 +12,9 @@ use crate::{
         DeletionReport, ExplainReport, GapReport, ObjectName,
         watch::{Change, Standing, StandingObject},
     },
+    run::timing,
     snapshot::{Gap, Seen, What, Why},
 };
-
-/// A type that cannot be read for this long does not hold up the end of the watch.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Everything in deletion.
 #[derive(Default)]
@@ -276,7 +271,7 @@ impl Board {
             let lost = ty.lost.as_ref();
             ty.listed
                 && lost.is_some_and(|(since, why, _)| {
-                    is_passing(why) && at.saturating_duration_since(*since) < PATIENCE
+                    is_passing(why) && at.saturating_duration_since(*since) < timing::UNREADABLE_TYPE
                 })
         };
         self.objects.is_empty() && self.untried() == 0 && !self.types.values().any(is_hoped_for)

@@ -310,12 +310,12 @@ impl<'a> Run<'a> {
             stays(entry) && entry.explained.is_none_or(|then| then.elapsed() >= REFRESH)
         });
         if !objects.is_empty() {
-            self.looking = Some(self.look(objects));
+            self.looking = Some(self.explain_again(objects));
         }
     }
 
     /// Reads the types, and explains these objects.
-    fn look(&self, objects: Vec<ObjectRef>) -> Look<'a> {
+    fn explain_again(&self, objects: Vec<ObjectRef>) -> Look<'a> {
         let (server, knowledge, settings) = (self.server, self.knowledge, self.settings);
         async move {
             let witness = Witness::Server(server);
@@ -375,7 +375,7 @@ impl<'a> Run<'a> {
             let is_fresh = self.looked.is_some_and(|then| then.elapsed() < FRESH);
             if !(not_read.is_empty() || is_fresh) {
                 if self.looking.is_none() {
-                    self.looking = Some(self.look(Vec::new()));
+                    self.looking = Some(self.explain_again(Vec::new()));
                 }
                 return Ok(None);
             }
@@ -404,7 +404,7 @@ impl<'a> Run<'a> {
         self.looking = None;
         let objects = self.unexplained(|entry| entry.explained.is_none());
         if !objects.is_empty() {
-            let look = timeout(LAST_LOOK, self.look(objects));
+            let look = timeout(LAST_LOOK, self.explain_again(objects));
             match self.waiting.without_progress(look).await {
                 None => return self.stopped(),
                 Some(Ok(Ok(looked))) => self.take_look(looked)?,

@@ -20,14 +20,14 @@ const MOST: usize = 32;
 
 /// A type, and a namespace if it has one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct WatchedType {
     resource: String,
     namespace: Option<String>,
 }
 
-impl Place {
+impl WatchedType {
     fn of(object: &ObjectName) -> Self {
-        Place {
+        WatchedType {
             resource: object.resource.clone(),
             namespace: object.namespace.clone(),
         }
@@ -35,7 +35,7 @@ impl Place {
 
     /// Whether the object is of this type and in this namespace.
     pub(super) fn has(&self, object: &ObjectName) -> bool {
-        *self == Place::of(object)
+        *self == WatchedType::of(object)
     }
 
     /// `watch of pods in db`.
@@ -50,9 +50,9 @@ impl Place {
 /// All watches. Each ends when it is dropped.
 pub(super) struct Watches {
     client: Client,
-    running: BTreeMap<Place, (Option<String>, Task)>,
-    tell: UnboundedSender<(Place, Signal)>,
-    told: UnboundedReceiver<(Place, Signal)>,
+    running: BTreeMap<WatchedType, (Option<String>, Task)>,
+    tell: UnboundedSender<(WatchedType, Signal)>,
+    told: UnboundedReceiver<(WatchedType, Signal)>,
 }
 
 struct Task(JoinHandle<()>);
@@ -75,7 +75,7 @@ impl Watches {
     }
 
     /// The next signal, and which watch it comes from.
-    pub(super) async fn next(&mut self) -> (Place, Signal) {
+    pub(super) async fn next(&mut self) -> (WatchedType, Signal) {
         match self.told.recv().await {
             Some(signal) => signal,
             // Not while `tell` exists.
@@ -88,9 +88,9 @@ impl Watches {
     pub(super) fn follow(&mut self, followed: &[Followed], facts: &Facts) {
         let left = || followed.iter().filter(|followed| !followed.gone);
         let targets = left().map(|followed| &followed.target);
-        let mut wanted: BTreeMap<Place, BTreeSet<&str>> = BTreeMap::new();
+        let mut wanted: BTreeMap<WatchedType, BTreeSet<&str>> = BTreeMap::new();
         for object in targets.chain(left().flat_map(Followed::holding)) {
-            let place = Place::of(object);
+            let place = WatchedType::of(object);
             if wanted.len() < MOST || wanted.contains_key(&place) {
                 wanted.entry(place).or_default().insert(&object.name);
             }

@@ -313,7 +313,10 @@ fn unavailable_group(service: &Object) -> Option<Gap> {
             version: service.text("/spec/version").to_owned(),
             types: Vec::new(),
         },
-        why: Why::Unavailable(format!("APIService {}: {reason}: {message}", service.name())),
+        why: Why::ApiServiceUnavailable {
+            name: service.name().to_owned(),
+            says: format!("{reason}: {message}"),
+        },
     })
 }
 

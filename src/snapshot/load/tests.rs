@@ -575,7 +575,7 @@ fn a_torn_line_loses_only_that_line() {
 }
 
 #[test]
-fn detects_a_cut_where_possible() {
+fn detects_truncation_where_possible() {
     let cut = &GET_YAML[..GET_YAML.find("- apiVersion: coordination").expect("leases")];
     let snapshot = stdin(cut);
     // The last object may be incomplete, even if it looks complete.
@@ -763,7 +763,7 @@ fn assert_objects_of_dump(result: &Result<Snapshot, Error>, whole: &Snapshot) {
 }
 
 #[test]
-fn a_dump_cut_anywhere_never_looks_complete() {
+fn a_dump_truncated_anywhere_never_looks_complete() {
     let whole = stdin(GET_YAML);
     // What follows the kind says nothing about objects.
     let end = GET_YAML.rfind("kind: List").expect("a kind") + "kind: List".len();

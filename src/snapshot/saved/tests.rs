@@ -269,7 +269,7 @@ fn leaves_out_secret_data_and_container_arguments() {
 }
 
 #[test]
-fn detects_a_file_cut_short_at_any_byte() {
+fn detects_a_file_truncated_at_any_byte() {
     let text = unpacked(&packed(&example()));
     let first = text.find('\n').expect("lines") + 1;
     for end in first..text.len() - 1 {

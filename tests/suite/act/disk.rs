@@ -63,7 +63,7 @@ fn a_full_disk_stops_everything_before_the_request() {
 }
 
 #[test]
-fn a_receipt_that_was_cut_short_does_not_spoil_the_next() {
+fn a_truncated_receipt_does_not_spoil_the_next() {
     let case = Case::held(Cluster::shared(), "torn", &[HOLD]);
     let file = case.place.path().join("receipts.jsonl");
     std::fs::write(&file, "{\"what\":\"send").unwrap();

@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn a_page_that_is_cut_is_never_a_shorter_list(objects in vec(any_object(), 0..4), token in text(), at in any::<Index>()) {
+    fn a_truncated_page_is_never_a_shorter_list(objects in vec(any_object(), 0..4), token in text(), at in any::<Index>()) {
         for (form, whole) in page(&objects, &token) {
             let full = decoded(form, &whole);
             let (items, end) = decoded(form, &whole[..at.index(whole.len())]);
@@ -161,7 +161,7 @@ proptest! {
 }
 
 #[test]
-fn a_page_cut_at_any_byte_is_never_a_shorter_list() {
+fn a_page_truncated_at_any_byte_is_never_a_shorter_list() {
     let objects = [
         object("db", "one")
             .finalizer("a/b")

@@ -25,7 +25,7 @@ fn failing_after(types: u32, fault: &Fault) -> Running {
 }
 
 #[test]
-fn a_server_that_goes_silent_does_not_cost_a_timeout_for_each_type() {
+fn a_silent_server_does_not_cost_a_timeout_for_each_type() {
     for fault in [
         Fault::HangBeforeHeaders,
         Fault::ResetBeforeHeaders,

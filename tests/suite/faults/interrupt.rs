@@ -30,7 +30,7 @@ fn interrupted(server: &Running, arguments: &[&str], path: &str, requests: usize
 }
 
 #[test]
-fn what_was_read_is_printed_and_marked_incomplete() {
+fn prints_what_was_read_and_marks_it_incomplete() {
     let server = healthy()
         .object(
             "widgets.example.com",

@@ -15,7 +15,7 @@ fn a_list_without_faults_is_complete() {
 }
 
 #[test]
-fn a_truncated_body_keeps_the_items_before_the_cut() {
+fn a_truncated_body_keeps_its_complete_items() {
     with_pods_failing(Fault::TruncateBody.page(2)).lost_pods(500, "Undecodable", "broke off before its end");
     with_pods_failing(Fault::ResetMidBody.page(3)).lost_pods(
         1_000,

@@ -156,7 +156,7 @@ fn look_for_drift() {
 }
 
 #[test]
-fn a_name_that_upstream_gave_up_or_moved_is_told() {
+fn reports_a_name_that_upstream_dropped_or_moved() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream(folder.path().join("example/widgets"));
     let names = ["kept", "moved", "given-up", "composed"].map(|name| {

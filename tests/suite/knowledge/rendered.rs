@@ -349,7 +349,7 @@ fn widgets() -> Vec<Entry> {
 }
 
 #[test]
-fn a_name_that_only_the_usual_release_has_is_told() {
+fn reports_a_name_that_depends_on_the_release_name() {
     let entries = widgets();
     let objects = |name, label, namespace| rendering::objects(&installation(name, label), namespace).unwrap();
     let mut rendering = Rendering {
@@ -386,7 +386,7 @@ fn a_name_that_only_the_usual_release_has_is_told() {
 }
 
 #[test]
-fn a_workload_of_another_product_is_told() {
+fn reports_a_workload_of_another_product() {
     let folder = tempfile::tempdir().unwrap();
     let copy = Upstream(folder.path().join("example/gadgets"));
     commit(&copy, "gadgets.yaml", &installation("gadget-operator", "widgets"));

@@ -22,7 +22,7 @@ fn reasons(report: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_user_without_any_rights_is_told_so() {
+fn explains_that_a_user_has_no_rights() {
     let cluster = Cluster::shared();
     let nobody = cluster.user("nobody").create();
     let scan = |words: &[&str]| cluster.plugin(words.iter().copied()).as_user(&nobody);

@@ -81,7 +81,7 @@ fn narrow_terminals_have_more_lines_and_the_same_names() {
 }
 
 #[test]
-fn wide_output_is_never_cut() {
+fn wide_output_is_never_truncated() {
     let cluster = troubled();
     let out = cluster
         .plugin(["scan", "-o", "wide"])

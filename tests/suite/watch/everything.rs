@@ -67,7 +67,7 @@ fn a_watch_that_expires_lists_again_and_finds_what_went_meanwhile() {
 }
 
 #[test]
-fn rights_that_are_lost_for_one_type_are_said_and_the_others_go_on() {
+fn losing_rights_for_one_type_is_reported_and_the_others_continue() {
     let gone = r#"{"type":"DELETED","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"held","namespace":"db","uid":"UID","resourceVersion":"9"}}}"#;
     let uid = uid_of_held();
     let server = server()
@@ -99,7 +99,7 @@ fn uid_of_held() -> String {
 }
 
 #[test]
-fn a_type_that_does_not_answer_is_said_and_hides_no_other() {
+fn an_unanswered_type_is_reported_and_hides_no_other() {
     let server = server()
         .on(SECRETS, Fault::HangBeforeHeaders)
         .on(MAPS, Fault::json(EMPTY).in_list())

@@ -125,7 +125,7 @@ fn add_rejections_of_update(object: &Object, finding: &mut Finding, is_of_operat
     {
         add_rejection(
             finding,
-            &format!("namespaces \"{}\" not found", object.namespace()),
+            Some(&format!("namespaces \"{}\" not found", object.namespace())),
         );
         return;
     }
@@ -169,19 +169,15 @@ fn add_rejections_of_update(object: &Object, finding: &mut Finding, is_of_operat
     }
 }
 
-/// Adds that the update is rejected, with the message of the server that people search for.
-fn add_rejection(finding: &mut Finding, words: &str) {
+/// Adds that the update is rejected, with the message of the server that people search for. No words are needed where a
+/// blocker quotes them.
+fn add_rejection(finding: &mut Finding, words: Option<&str>) {
     // A controller that fails at its own work has not tried the update yet.
     if finding.wait.verdict != Verdict::Failing {
         finding.tell_of(PAGE);
         finding.wait.verdict = Verdict::Rejected;
     }
-    let is_quoted = finding.wait.on.iter().any(|blocker| blocker.says == words);
-    let quote = if is_quoted {
-        String::new()
-    } else {
-        format!(": {words}")
-    };
+    let quote = words.map_or_else(String::new, |words| format!(": {words}"));
     finding.outlook.push(Outlook {
         when: Moment::NothingDone,
         then: format!("every attempt to take a finalizer out is refused, its controller's and yours{quote}"),
@@ -216,7 +212,7 @@ fn add_schema_rejection(object: &Object, finding: &mut Finding, definition: &Obj
         ),
     ));
     let first = missing.first().copied().unwrap_or_default();
-    add_rejection(finding, &format!("{first}: Required value"));
+    add_rejection(finding, Some(&format!("{first}: Required value")));
     finding.evidence.push(Evidence {
         source: format!(
             "CustomResourceDefinition {} openAPIV3Schema.required",

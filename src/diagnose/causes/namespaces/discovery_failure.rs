@@ -64,8 +64,12 @@ pub(crate) fn add_discovery_failures(finding: &mut Finding, view: &View<'_>) -> 
     let mut found = false;
     for gap in view.silent_groups() {
         view.miss(gap);
-        let (What::GroupVersion { group, version, .. }, Why::Unavailable(why)) = (&gap.what, &gap.why) else {
+        let What::GroupVersion { group, version, .. } = &gap.what else {
             continue;
+        };
+        let why = match &gap.why {
+            Why::Unavailable(why) | Why::ApiServiceUnavailable { says: why, .. } => why,
+            _ => continue,
         };
         found = true;
         add_unavailable_group(finding, group, version, why);
@@ -75,13 +79,11 @@ pub(crate) fn add_discovery_failures(finding: &mut Finding, view: &View<'_>) -> 
 
 /// Whether the types of some group are unknown for a reason that may be only ours.
 pub(crate) fn has_unknown_groups(gaps: &[Gap]) -> bool {
-    gaps.iter().any(|gap| !matches!(gap.why, Why::Unavailable(_)))
+    gaps.iter().any(|gap| !gap.why.is_unavailable())
 }
 
 fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why: &str) {
     let name = join_group(version, group);
-    // Discovery puts the name of the object before the reason. The blocker already names it.
-    let why = why.strip_prefix(&format!("APIService {name}: ")).unwrap_or(why);
     let blocker = Blocker::new(
         Some(ObjectRef {
             type_name: "apiservices.apiregistration.k8s.io".into(),

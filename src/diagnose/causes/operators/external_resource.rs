@@ -59,7 +59,7 @@ use crate::{
     },
     knowledge::{
         Knowledge,
-        schema::{Fate, Place},
+        schema::{Fate, MarkPlace},
     },
     snapshot::facts::Object,
 };
@@ -175,11 +175,11 @@ pub(crate) fn is_kept(object: &Object, knowledge: &Knowledge) -> Option<(bool, S
 fn set_by(fate: &Fate, object: &Object) -> Option<(bool, String)> {
     let name = fate.place.name();
     let value = match &fate.place {
-        Place::Field(path) => match field_at(&object.value, path) {
+        MarkPlace::Field(path) => match field_at(&object.value, path) {
             Some(value) => value,
             None => "not set".to_owned(),
         },
-        Place::Annotation(_) | Place::Label(_) => {
+        MarkPlace::Annotation(_) | MarkPlace::Label(_) => {
             let value = object.annotation(name);
             (!value.is_empty()).then(|| value.to_owned())?
         }

@@ -222,7 +222,10 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
     let newest = own.into_iter().max_by_key(|complaint| complaint.time);
     complaints.extend(newest.filter(|newest| !complaints.contains(newest)));
     for complaint in &complaints {
-        finding.wait.on.push(Blocker::new(None, complaint.text.clone()));
+        finding
+            .wait
+            .on
+            .push(Blocker::quoting(&complaint.source, &complaint.text));
     }
     finding
         .evidence

@@ -141,7 +141,7 @@ fn fitting_steps(
     in_command: &impl Fn(&Template) -> Command,
     view: &View<'_>,
 ) -> Vec<Step> {
-    let when = |step: &knowledge::Step| match (step.if_holder, holder.liveness()) {
+    let when = |step: &knowledge::FixStep| match (step.if_holder, holder.liveness()) {
         (None, _)
         | (Some(IfHolder::Runs), Liveness::Running | Liveness::Failing)
         | (Some(IfHolder::Gone), Liveness::Gone)
@@ -186,7 +186,7 @@ fn fitting_steps(
 }
 
 /// Whether no condition of the object rules the step out.
-fn fits_conditions(object: &Object, step: &knowledge::Step) -> bool {
+fn fits_conditions(object: &Object, step: &knowledge::FixStep) -> bool {
     step.if_condition.iter().all(|phase| {
         let status = object.condition(&phase.r#type).map(|(status, ..)| status);
         status.is_none_or(|status| phase.statuses.iter().any(|known| known == status))

@@ -12,9 +12,6 @@ use serde_json::{Map, Value};
 
 use crate::{diagnose::limits, snapshot::facts::Object};
 
-/// The shortest field name that counts. A shorter one fits too many kinds.
-const SHORTEST_FIELD_NAME: usize = 4;
-
 /// The path of the field of `user` that names `target`.
 pub(crate) fn referencing_field(user: &Object, target: &Object) -> Option<String> {
     let mut fields = own_fields(user);
@@ -129,7 +126,7 @@ pub(crate) fn is_called_after(key: &str, kind: &str) -> bool {
         .iter()
         .find_map(|end| key.strip_suffix(end))
         .unwrap_or(&key);
-    bare.len() >= SHORTEST_FIELD_NAME && kind.ends_with(bare)
+    bare.len() >= limits::FIELD_NAME && kind.ends_with(bare)
 }
 
 /// Whether a reference with this namespace, or without one, leads to the namespace of the target.

@@ -62,8 +62,9 @@ fn is_unlabelled(step: &Step) -> bool {
 /// Whether the controller deletes something that is not made again. It deletes what would be left without it, and what
 /// the steps of the entry say of its return.
 fn deletes(entry: &Entry) -> bool {
-    let is_destroyed_on_return =
-        |step: &knowledge::Step| step.if_holder == Some(IfHolder::Gone) && step.label == Label::Destructive;
+    let is_destroyed_on_return = |step: &knowledge::FixStep| {
+        step.if_holder == Some(IfHolder::Gone) && step.label == Label::Destructive
+    };
     matches!(
         entry.if_removed.consequence,
         Consequence::LeakedInfrastructure | Consequence::DataLoss

@@ -185,9 +185,8 @@ impl Search<'_, '_> {
     /// Drops a condition from the complaints. The entry tells what its status means, and the message is told with it.
     fn drop_complaint(&mut self, answer: &Answer) {
         let is_failure = self.finding.wait.verdict == Verdict::Failing && answer.met == Met::Yes;
-        if !answer.quoted.is_empty() && !is_failure {
-            let is_it = |on: &Blocker| on.object.is_none() && on.says == answer.quoted;
-            self.finding.wait.on.retain(|on| !is_it(on));
+        if let Some(condition) = answer.condition.as_ref().filter(|_| !is_failure) {
+            self.finding.wait.on.retain(|on| !on.quotes(condition));
         }
     }
 

@@ -179,7 +179,8 @@ fn claim_exists(
                 "{}; which pods use it is not known: {}",
                 blocker.says,
                 missing.in_words()
-            );
+            )
+            .into();
         }
     }
     finding.wait.on.push(blocker);

@@ -60,6 +60,7 @@ use crate::{
         kinds::{
             PersistentVolumeClaim, StorageClass, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent,
         },
+        limits,
         model::{Blocker, Finding, Moment, Outlook, Page, Safety, Said, Step, StepKind, Verdict, When},
         view::{Missing, View},
     },
@@ -273,7 +274,7 @@ fn source_in_use(
         when: Moment::WorkDone,
         then: "this finalizer goes by itself".into(),
     });
-    for blocker in busy.iter().take(3) {
+    for blocker in busy.iter().take(limits::STEPS_FOR_EACH) {
         let Some(other) = &blocker.object else { continue };
         let (kind, name) = (&other.kind, &other.name);
         let (text, safety) = if what == "snapshot" {

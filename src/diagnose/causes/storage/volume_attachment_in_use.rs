@@ -128,7 +128,8 @@ pub(crate) fn blocker(attachment: &Object, view: &View<'_>) -> Blocker {
                 "{}; what uses it there is not known: {}",
                 blocker.says,
                 missing.in_words()
-            );
+            )
+            .into();
         }
     }
     blocker

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     diagnose::holder::node,
-    knowledge::{FoundBy, OF_OBJECT, Workload},
+    knowledge::{FoundBy, OF_OBJECT, WorkloadDescription},
 };
 
 /// An object with this finalizer. All fields that name its instance or node have a value.
@@ -41,7 +41,7 @@ fn pod_on(node: &str, daemon_set: &Object) -> Object {
 
 /// A cluster in which everything that the entry names exists and runs, for this object.
 fn installation(entry: &Entry, finalizer: &Finalizer, target: &Object) -> Vec<Object> {
-    let place = |one: &Workload| one.namespace.as_deref() == Some(OF_OBJECT);
+    let place = |one: &WorkloadDescription| one.namespace.as_deref() == Some(OF_OBJECT);
     let home = match entry.holder.namespaces.first() {
         _ if entry.holder.workloads.iter().any(place) => target.namespace(),
         Some(usual) => usual,

@@ -86,7 +86,7 @@ fn not_ready_since(time: &str) -> Object {
 
 /// A restart, a new version and a failing probe look like this for a while.
 #[test]
-fn what_is_not_ready_at_this_moment_may_be_starting() {
+fn a_workload_that_is_briefly_not_ready_may_be_starting() {
     let unable = |found: Object| {
         let diagnosis = World::of([definition(), found]).explain(&challenge());
         assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
@@ -115,7 +115,7 @@ fn a_controller_that_is_itself_being_deleted_runs_until_its_pods_are_gone() {
 
 /// Clusters are scaled down for the night. A program that may be the controller comes back in the morning.
 #[test]
-fn what_is_switched_off_under_another_name_may_be_the_controller() {
+fn a_scaled_down_workload_of_another_name_may_be_the_controller() {
     let verdict_beside = |image: &str| {
         let mut program = runner("Deployment", "ops", "issuer", &json!({}), "issuer", image);
         program.value["spec"]["replicas"] = 0.into();
@@ -135,7 +135,7 @@ fn what_is_switched_off_under_another_name_may_be_the_controller() {
 
 /// A Deployment that an older installation left behind cannot run. The controller may run under another name.
 #[test]
-fn what_cannot_run_is_the_controller_only_if_nothing_else_may_be_it() {
+fn a_crashing_workload_is_the_controller_only_without_other_candidates() {
     let unable = |more: Vec<Object>| {
         let mut all = vec![definition(), not_ready_since("2026-01-01T08:00:00Z")];
         all.extend(more);
@@ -385,7 +385,7 @@ fn names_alone_are_one_sign() {
 }
 
 #[test]
-fn what_an_older_installation_left_is_a_sign_and_no_proof() {
+fn remains_of_an_older_installation_are_a_sign_but_no_proof() {
     let mut service = custom("", "services", "Service", "service.k8s.aws/resources");
     service.value["spec"] = json!({"type": "LoadBalancer"});
     let stale = || {

@@ -133,11 +133,7 @@ fn a_controller_in_a_terminating_namespace_is_failing() {
     ])
     .explain(&challenge());
     assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
-    let roots: Vec<_> = diagnosis.waits[0]
-        .on
-        .iter()
-        .map(|root| root.says.as_str())
-        .collect();
+    let roots: Vec<_> = diagnosis.waits[0].on.iter().map(|root| &*root.says).collect();
     assert!(
         roots
             .iter()

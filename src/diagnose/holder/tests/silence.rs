@@ -107,7 +107,7 @@ fn a_name_that_others_share_is_nobodys_silence() {
 }
 
 #[test]
-fn a_list_that_is_cut_and_an_object_without_owners_of_fields_show_no_silence() {
+fn a_truncated_list_or_an_object_without_managed_fields_shows_no_silence() {
     let unowned = waiting("c", json!([]));
     assert_eq!(verdict_beside([sibling(), unowned]), Verdict::Unknown);
     let target = target();

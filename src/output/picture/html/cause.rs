@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     command::Shown,
-    output::scan::{Words, look, together_in_words},
+    output::scan::{Words, look_of_state, together_in_words},
     report::{
         ObjectName, ScanReport,
         root_causes::{RootCauseReport, Row},
@@ -31,14 +31,14 @@ pub(super) struct Card<'a> {
 impl Card<'_> {
     pub(super) fn add(&self, page: &mut Html) {
         let cause = self.cause;
-        let look = look(cause.state);
+        let look = look_of_state(cause.state);
         let number = (self.number + 1) as i128;
         page.markup("<article class=\"box ").markup(class(look));
         page.markup("\" id=c").number(number).markup("><h3>");
-        page.number(number).markup(". ").look(look, cause.state.word());
+        page.number(number).markup(". ").styled(look, cause.state.word());
         page.markup("</h3><p>");
         for (text, look) in self.words.cause(self.number, cause).parts() {
-            page.look(look, &text);
+            page.styled(look, &text);
         }
         page.markup("</p>");
         self.objects(page);

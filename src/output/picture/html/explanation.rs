@@ -50,7 +50,7 @@ fn object(page: &mut Html, at: usize, report: &ExplainReport) {
     page.markup("<article class=\"box ").markup(class(look));
     page.markup("\" id=c").number((at + 1) as i128).markup("><h2>");
     if let Some((word, look)) = &verdict {
-        page.look(*look, word).markup(" ");
+        page.styled(*look, word).markup(" ");
     }
     page.element("code", &report.target.pasteable());
     page.text(&format!(", {state}")).markup("</h2>\n");
@@ -93,14 +93,14 @@ fn steps(page: &mut Html, steps: &[StepReport]) {
         for step in block {
             number += 1;
             page.markup("<p>").number(number as i128).markup(". ");
-            page.look(look(step.safety), &format!("[{}]", step.safety.word()));
+            page.styled(look_of_safety(step.safety), &format!("[{}]", step.safety.word()));
             page.markup(" ").text(&sentence(&step.text)).markup("</p>");
             page.command(&step.command).markup("\n");
         }
     }
 }
 
-fn look(safety: Safety) -> Look {
+fn look_of_safety(safety: Safety) -> Look {
     match safety {
         Safety::Destructive => Look::Fault,
         Safety::Reversible => Look::Caution,

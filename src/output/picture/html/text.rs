@@ -38,7 +38,7 @@ impl Html {
     }
 
     /// Text in a look, whose word says the same.
-    pub(super) fn look(&mut self, look: Look, text: &str) -> &mut Self {
+    pub(super) fn styled(&mut self, look: Look, text: &str) -> &mut Self {
         match look {
             Look::Plain => self.text(text),
             Look::Name => self.element("code", text),

@@ -154,7 +154,7 @@ fn a_thousand_objects_fit_into_a_page() {
 }
 
 #[test]
-fn what_was_not_read_and_a_stop_stand_above_the_causes() {
+fn gaps_and_an_interruption_are_shown_above_the_causes() {
     let mut report = scan_of("plain");
     report.interrupted = true;
     let page = scanned(&report);

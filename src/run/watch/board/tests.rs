@@ -109,7 +109,7 @@ fn objects_join_change_and_go() {
 }
 
 #[test]
-fn what_is_not_being_deleted_is_not_followed() {
+fn objects_that_are_not_being_deleted_are_not_followed() {
     let mut board = board(&[PODS]);
     let mut running = pod("a", &["x/1"]);
     running.deletion = None;
@@ -140,7 +140,7 @@ fn an_object_that_two_groups_have_is_followed_once() {
 }
 
 #[test]
-fn nothing_is_said_before_every_type_was_tried() {
+fn reports_nothing_before_every_type_was_tried() {
     let mut board = board(&[PODS, "secrets", "roles"]);
     board.hears(PODS, listed([]));
     board.hears("secrets", News::Lost(forbidden()));
@@ -172,7 +172,7 @@ fn a_type_that_may_come_back_soon_delays_the_end() {
     board.hears(PODS, listed([]));
     board.hears(PODS, News::Lost(connection()));
     assert!(!board.is_done(Instant::now()));
-    assert!(board.is_done(Instant::now() + PATIENCE));
+    assert!(board.is_done(Instant::now() + timing::UNREADABLE_TYPE));
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn with(all: impl IntoIterator<Item = (&'static str, &'static str, Value)>) -> S
 }
 
 #[test]
-fn what_identifies_a_cluster_is_hidden_and_what_a_diagnosis_reads_stays() {
+fn redaction_hides_identities_and_keeps_what_a_diagnosis_reads() {
     let text = unpacked(&with(objects().into_iter().chain([tenant()])).redacted(&public()));
     for hidden in [
         "zorgblat",
@@ -205,7 +205,7 @@ fn plant(key: &str, is_defined: bool, value: &mut Value, form: &str, planted: &m
 }
 
 #[test]
-fn a_word_that_nobody_knows_is_hidden_in_every_field() {
+fn an_unknown_word_is_hidden_in_every_field() {
     for form in [
         "SECRET",
         "https://jane:SECRET@SECRET.example:8443/SECRET/x?y=SECRET#SECRET",

@@ -154,6 +154,7 @@ fn why(why: &mut Why, see: See<'_>) {
         Why::Forbidden(text)
         | Why::Unauthorized(text)
         | Why::Unavailable(text)
+        | Why::ApiServiceUnavailable { says: text, .. }
         | Why::Throttled(text)
         | Why::ServerError(text)
         | Why::Undecodable(text)

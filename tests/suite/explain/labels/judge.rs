@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_goes_is_found_under_each_label_that_does_not_say_so() {
+    fn finds_a_deleted_disk_under_each_label_that_does_not_announce_it() {
         let (before, after) = (seen(&[], &["disk-1"]), seen(&[], &[]));
         for safety in ["read-only", "safe", "reversible"] {
             let found = untrue(&step(safety, "stop it"), &before, &after);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_goes_or_begins_to_go_is_found() {
+    fn finds_an_object_that_is_deleted_or_begins_to_be() {
         let claim = with(
             json!({"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "uid": "c-1"}, "spec": {}}),
             "/spec",

@@ -35,7 +35,9 @@ pub(crate) fn add_policy_rejection(object: &Object, finding: &mut Finding, polic
     ));
     add_rejection(
         finding,
-        &format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request{suffix}"),
+        Some(&format!(
+            "ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request{suffix}"
+        )),
     );
     finding.evidence.push(Evidence {
         source,

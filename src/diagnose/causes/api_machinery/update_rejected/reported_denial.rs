@@ -82,7 +82,8 @@ pub(crate) fn add_reported_denials(
         finding.wait.on.push(blocker);
         finding.tell_of(PAGE);
         finding.wait.verdict = Verdict::Rejected;
-        add_rejection(finding, &complaint.text);
+        let is_quoted = finding.wait.on.iter().any(|on| on.quotes(&complaint.source));
+        add_rejection(finding, (!is_quoted).then_some(&complaint.text));
         finding.steps.splice(0..0, steps);
         finding.do_not.push(do_not);
     }
@@ -111,7 +112,7 @@ fn add_invalid_object(object: &Object, finding: &mut Finding, words: &str) {
     ));
     finding.tell_of(PAGE);
     finding.wait.verdict = Verdict::Rejected;
-    add_rejection(finding, words);
+    add_rejection(finding, Some(words));
     let text = if words.contains("immutable") {
         "see who changes that field: whoever takes the finalizer out sends it with another value, or a webhook changes it on \
          the way"

@@ -32,10 +32,10 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
     finding.wait.on.push(blocker.in_state(CauseState::Down));
     add_rejection(
         finding,
-        &format!(
+        Some(&format!(
             "failed calling webhook \"{}\": failed to call webhook",
             first.name
-        ),
+        )),
     );
     finding.evidence.push(Evidence {
         source: format!(

@@ -107,7 +107,7 @@ fn no_dependents_among_partly_listed_types_prove_nothing() {
 }
 
 #[test]
-fn dependents_that_nobody_can_convert_are_a_failure() {
+fn unconvertible_dependents_are_a_failure() {
     let words = "conversion webhook for x.test/v1, Kind=Other failed: no";
     let diagnosis = explain_with(&[], &[unlisted(Why::ServerError(words.into()))]);
     assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Failing));

@@ -230,7 +230,7 @@ fn an_object_that_its_words_name_keeps_it_only_if_it_is_in_trouble() {
 }
 
 #[test]
-fn what_it_names_is_told_only_if_something_is_wrong_with_it() {
+fn a_named_object_is_reported_only_if_it_has_a_problem() {
     let finalizer = "lab.test/wait";
     let with = |fields: Value| {
         let mut gadget = gadget("g", "other");
@@ -269,7 +269,7 @@ fn what_it_names_is_told_only_if_something_is_wrong_with_it() {
 }
 
 #[test]
-fn a_namespace_that_is_being_deleted_is_told() {
+fn a_terminating_namespace_is_reported() {
     let metadata = json!({"name": "ns", "deletionTimestamp": "2026-01-01T10:00:00Z"});
     let namespace = object("", "namespaces", "Namespace", json!({"metadata": metadata}));
     let told = explained(&store("lab.test/wait", &json!({})), [namespace]);

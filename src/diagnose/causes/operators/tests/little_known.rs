@@ -36,7 +36,7 @@ fn only_a_thin_entry_says_that_little_is_known() {
 
 /// That an operator named a finalizer after a type of its group is all that a last resort knows.
 #[test]
-fn nobody_knows_what_a_finalizer_protects_that_only_a_last_resort_matches() {
+fn a_match_by_domain_alone_does_not_say_what_the_finalizer_protects() {
     let widget = object(
         "shop.example.com",
         "widgets",

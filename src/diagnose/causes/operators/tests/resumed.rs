@@ -108,7 +108,7 @@ fn an_operator_that_keeps_what_the_object_stands_for_may_be_scaled_up() {
 }
 
 #[test]
-fn nobody_knows_what_an_undescribed_controller_deletes() {
+fn an_undescribed_controller_may_delete_anything() {
     let found = labels(
         "strimzi.io",
         "Keeper",
@@ -124,7 +124,7 @@ fn nobody_knows_what_an_undescribed_controller_deletes() {
 }
 
 #[test]
-fn what_becomes_of_a_disk_is_said_once() {
+fn the_fate_of_a_disk_is_reported_once() {
     let volume = object(
         "",
         "persistentvolumes",

@@ -199,7 +199,7 @@ fn a_phase_keeps_the_object_until_it_is_over() {
 }
 
 #[test]
-fn a_phase_tells_nothing_of_a_controller_that_nobody_sees() {
+fn a_phase_does_not_show_whether_an_unseen_controller_runs() {
     let told = World::of([])
         .hiding_everything()
         .explain(&operation(&json!({"phase": "InProgress"})));
@@ -286,7 +286,7 @@ fn an_address_waits_for_the_claim_that_it_belongs_to() {
 }
 
 #[test]
-fn what_is_left_outside_the_cluster_is_told_once_the_rest_is_done() {
+fn external_leftovers_are_named_once_everything_else_is_done() {
     let volume = |phase: &str| {
         object(
             "",

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        complaint::{join, shortened},
+        complaint::{condition_source, join, shortened},
         limits,
     },
     snapshot::facts::Object,
@@ -27,8 +27,8 @@ pub(super) struct Answer {
     pub(super) says: String,
     /// The field, and the value that was read.
     pub(super) read: Option<(String, String)>,
-    /// What the message of a condition says, if there is one.
-    pub(super) quoted: String,
+    /// The source of the report that a condition is, if it is one.
+    pub(super) condition: Option<String>,
 }
 
 impl Answer {
@@ -37,7 +37,7 @@ impl Answer {
             met: Met::Unseen,
             says: format!("{question} is not known: {why}"),
             read: None,
-            quoted: String::new(),
+            condition: None,
         }
     }
 
@@ -46,7 +46,7 @@ impl Answer {
             met: if is_met { Met::Yes } else { Met::No },
             says,
             read: Some((field.to_owned(), value)),
-            quoted: String::new(),
+            condition: None,
         }
     }
 }
@@ -123,7 +123,7 @@ pub(super) fn condition(object: &Object, kind: &str, status: &str) -> Answer {
         )
     };
     Answer {
-        quoted,
+        condition: Some(condition_source(object, kind)),
         ..Answer::of(is_met, says, &format!("condition {kind}"), value)
     }
 }

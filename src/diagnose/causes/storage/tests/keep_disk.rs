@@ -34,7 +34,7 @@ fn with_claims(world: World, claims: u64) -> World {
 }
 
 #[test]
-fn it_comes_first_for_claims_and_volumes_in_deletion_with_policy_delete() {
+fn keep_disk_is_the_first_step_for_claims_and_volumes_with_policy_delete() {
     let protected = ["kubernetes.io/pvc-protection"];
     for finalizers in [&protected[..], &["x.test/hold"], &[]] {
         for users in [vec![], vec![pod("p", "Running")]] {
@@ -66,7 +66,7 @@ fn it_comes_first_for_claims_and_volumes_in_deletion_with_policy_delete() {
 }
 
 #[test]
-fn it_is_absent_where_nothing_is_deleted_or_the_policy_is_retain() {
+fn keep_disk_is_not_advised_without_a_deletion_or_with_policy_retain() {
     for world in [
         World::of([
             claim(&["kubernetes.io/pvc-protection"], true),
@@ -120,7 +120,7 @@ fn a_namespace_in_deletion_names_the_volumes_of_its_claims() {
 }
 
 #[test]
-fn it_comes_first_for_the_owner_of_claims() {
+fn keep_disk_is_the_first_step_for_the_owner_of_claims() {
     let owner = |group: &str, plural: &str, kind: &str, finalizer: &str| {
         let value = json!({"metadata": {"name": "db", "namespace": "ns", "uid": "owner", "finalizers": [finalizer],
             "deletionTimestamp": "2026-01-01T11:00:00Z"}});

@@ -106,7 +106,7 @@ fn a_content_is_stuck_without_the_annotation_of_the_snapshot_controller() {
 }
 
 #[test]
-fn what_ends_a_claim_says_what_becomes_of_its_disk() {
+fn a_step_that_deletes_a_claim_reports_the_fate_of_its_disk() {
     let source = claim(&["provisioner.storage.kubernetes.io/cloning-protection"], true);
     let diagnosis = World::of([source, volume(&[], "Delete", "Bound", false)]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Stalled);
