@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use kubectl_finalizers::{
     diagnose::holder::could_be_holder,
-    knowledge::{Entry, Workload, schema::glob},
+    knowledge::{Entry, WorkloadDescription, schema::glob},
     snapshot::facts::Object,
 };
 use serde_json::Value;
