@@ -3,7 +3,7 @@
 mod rows;
 mod words;
 
-pub(super) use rows::catalogue_name;
+pub(super) use rows::{catalogue_name, holders};
 
 use std::collections::BTreeSet;
 

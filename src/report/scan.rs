@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
     changes::ChangesReport,
-    gaps,
-    holders::HolderReport,
+    gaps, holders,
+    holders::{HolderReport, HolderSearch},
     leftovers::{Leftovers, LeftoversReport},
     reason::{self, Content, Coverage},
     root_causes::{self, RootCauseReport},
@@ -190,6 +190,22 @@ pub struct Known {
 }
 
 impl ScanReport {
+    /// Adds the controllers. `searches` is none if nothing could be searched, as in files from kubectl.
+    pub fn add_holders(
+        &mut self,
+        snapshot: &Snapshot,
+        knowledge: &Knowledge,
+        searches: Option<&[HolderSearch]>,
+        all: bool,
+    ) {
+        self.holders = Some(holders::holders(snapshot, knowledge, searches, all));
+        let results = searches
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one.result.as_ref());
+        self.add_weaker(results.flat_map(|one| &one.gaps));
+    }
+
     /// The scan report of a snapshot.
     pub fn new(snapshot: &Snapshot, knowledge: &Knowledge, view: &ScanView) -> Self {
         let now = snapshot.observed_at;

@@ -10,8 +10,10 @@ mod exporter;
 mod guarded;
 mod knowledge;
 mod look;
+mod messages;
 mod picture;
 mod progress;
+mod runtime;
 mod scan;
 mod snapshot;
 mod target;
@@ -25,6 +27,12 @@ mod witness;
 pub(crate) use look::agreement;
 
 pub use complete::answer_shell;
+pub use messages::complain;
+
+use self::{
+    messages::{inform, warn},
+    runtime::block_on,
+};
 
 use std::io::Write;
 
@@ -35,7 +43,6 @@ use crate::{
     command::Shell,
     error::Error,
     exit::Exit,
-    output::safe::harmless,
     settings,
 };
 
@@ -138,40 +145,4 @@ fn print(page: &StyledStr) -> Result<Exit, Error> {
         page.ansi().to_string().trim_end()
     )?;
     Ok(Exit::Done)
-}
-
-/// Prints the error that ended the run. Prints nothing if the reader of the output closed the pipe.
-pub fn complain(error: &Error) {
-    if Exit::from(error) == Exit::Done {
-        return;
-    }
-    let mut stderr = std::io::stderr().lock();
-    // If stderr is closed too, nobody can read the error.
-    drop(writeln!(stderr, "error: {}", harmless(&error.to_string())));
-    for line in error.details() {
-        drop(writeln!(stderr, "{}", harmless(line)));
-    }
-    if let Some(hint) = error.hint() {
-        drop(writeln!(stderr, "hint: {}", harmless(hint)));
-    }
-}
-
-/// Prints information to stderr.
-fn inform(text: &str) {
-    drop(writeln!(std::io::stderr().lock(), "{}", harmless(text)));
-}
-
-/// Prints a warning to stderr.
-fn warn(text: &str) {
-    drop(writeln!(std::io::stderr().lock(), "warning: {}", harmless(text)));
-}
-
-/// Runs a future to completion on this thread. One thread is enough: decoding a page is faster than receiving
-/// it.
-fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Error::Output)?;
-    runtime.block_on(future)
 }

@@ -9,12 +9,17 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
-    Crowds, NamespaceLeftovers, RemainingContent, Seen, Storage,
+    Crowds, NamespaceLeftovers, Seen, Storage,
     filter::{Filter, Item},
     leftovers::expires,
     usage::Usage,
 };
 use crate::object::{Deletion, Finalizer, ObjectRef, ResourceType};
+
+/// The remaining content of each namespace that is being deleted: namespace → type → objects. The scan lists it itself.
+/// The namespace's conditions may say that all content is gone while it is not
+/// (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`, 1.33 and later).
+pub type RemainingContent = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// Decides which objects are kept.
 #[derive(Clone, Debug)]

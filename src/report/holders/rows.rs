@@ -13,7 +13,6 @@ use crate::{
     },
     knowledge::{Entry, GroupKind, Knowledge, Runs},
     object::Finalizer,
-    report::ScanReport,
     snapshot::{OnType, Snapshot},
 };
 
@@ -30,87 +29,79 @@ struct Row {
     finalizers: BTreeMap<Finalizer, HeldFinalizerReport>,
 }
 
-impl ScanReport {
-    /// Adds the controllers. `searches` is none if nothing could be searched, as in files from kubectl.
-    pub fn add_holders(
-        &mut self,
-        snapshot: &Snapshot,
-        knowledge: &Knowledge,
-        searches: Option<&[HolderSearch]>,
-        all: bool,
-    ) {
-        let by_place: BTreeMap<_, _> = searches
-            .into_iter()
-            .flatten()
-            .map(|one| {
-                (
-                    (one.type_name.as_str(), &one.finalizer, one.driver.as_deref()),
-                    one,
-                )
-            })
-            .collect();
-        let mut rows: BTreeMap<String, Row> = BTreeMap::new();
-        for (on, crowds) in &snapshot.tally.crowds.0 {
-            for (alike, crowd) in crowds {
-                let mut met = BTreeSet::new();
-                for finalizer in &alike.finalizers {
-                    let driver = distinguishing_driver(finalizer, on, alike, knowledge);
-                    let result = by_place
-                        .get(&(on.name.as_str(), finalizer, driver))
-                        .and_then(|one| one.result.as_ref());
-                    let found = result.map(|one| &one.found);
-                    let (key, row) = new_row(finalizer, on, driver, found, knowledge);
-                    let row = rows.entry(key.clone()).or_insert(row);
-                    match result {
-                        Some(one) => {
-                            row.holder.join(&one.found.holder);
-                            if let Some(each) = one.found.of_others_too {
-                                row.holder
-                                    .add_unseen(&sample_note(each, one.found.driver.as_deref()));
-                            }
+/// The controllers of the finalizers in use. `searches` is none if nothing could be searched, as in files from kubectl.
+pub(in crate::report) fn holders(
+    snapshot: &Snapshot,
+    knowledge: &Knowledge,
+    searches: Option<&[HolderSearch]>,
+    all: bool,
+) -> Vec<HolderReport> {
+    let by_place: BTreeMap<_, _> = searches
+        .into_iter()
+        .flatten()
+        .map(|one| {
+            (
+                (one.type_name.as_str(), &one.finalizer, one.driver.as_deref()),
+                one,
+            )
+        })
+        .collect();
+    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    for (on, crowds) in &snapshot.tally.crowds.0 {
+        for (alike, crowd) in crowds {
+            let mut met = BTreeSet::new();
+            for finalizer in &alike.finalizers {
+                let driver = distinguishing_driver(finalizer, on, alike, knowledge);
+                let result = by_place
+                    .get(&(on.name.as_str(), finalizer, driver))
+                    .and_then(|one| one.result.as_ref());
+                let found = result.map(|one| &one.found);
+                let (key, row) = new_row(finalizer, on, driver, found, knowledge);
+                let row = rows.entry(key.clone()).or_insert(row);
+                match result {
+                    Some(one) => {
+                        row.holder.join(&one.found.holder);
+                        if let Some(each) = one.found.of_others_too {
+                            row.holder
+                                .add_unseen(&sample_note(each, one.found.driver.as_deref()));
                         }
-                        None => row.holder.add_unseen(why_not_searched(searches.is_some())),
                     }
-                    let held =
-                        row.finalizers
-                            .entry(finalizer.clone())
-                            .or_insert_with(|| HeldFinalizerReport {
-                                name: finalizer.name.clone(),
-                                list: finalizer.list,
-                                objects: 0,
-                                terminating: 0,
-                                on: BTreeSet::new(),
-                            });
-                    held.objects += crowd.objects;
-                    held.terminating += crowd.terminating;
-                    held.on.insert(on.name.clone());
-                    // An object with two finalizers of one controller counts once.
-                    if met.insert(key) {
-                        row.objects += crowd.objects;
-                        row.terminating += crowd.terminating;
-                        row.on.insert(on.name.clone());
-                    }
+                    None => row.holder.add_unseen(why_not_searched(searches.is_some())),
+                }
+                let held = row
+                    .finalizers
+                    .entry(finalizer.clone())
+                    .or_insert_with(|| HeldFinalizerReport {
+                        name: finalizer.name.clone(),
+                        list: finalizer.list,
+                        objects: 0,
+                        terminating: 0,
+                        on: BTreeSet::new(),
+                    });
+                held.objects += crowd.objects;
+                held.terminating += crowd.terminating;
+                held.on.insert(on.name.clone());
+                // An object with two finalizers of one controller counts once.
+                if met.insert(key) {
+                    row.objects += crowd.objects;
+                    row.terminating += crowd.terminating;
+                    row.on.insert(on.name.clone());
                 }
             }
         }
-        let mut holders: Vec<_> = rows
-            .into_values()
-            .filter(|row| all || row.terminating > 0)
-            .map(HolderReport::from)
-            .collect();
-        holders.sort_by(|a, b| {
-            b.terminating
-                .cmp(&a.terminating)
-                .then(b.objects.cmp(&a.objects))
-                .then_with(|| a.name.cmp(&b.name))
-        });
-        self.holders = Some(holders);
-        let gaps = searches
-            .into_iter()
-            .flatten()
-            .filter_map(|one| one.result.as_ref());
-        self.add_weaker(gaps.flat_map(|one| &one.gaps));
     }
+    let mut holders: Vec<_> = rows
+        .into_values()
+        .filter(|row| all || row.terminating > 0)
+        .map(HolderReport::from)
+        .collect();
+    holders.sort_by(|a, b| {
+        b.terminating
+            .cmp(&a.terminating)
+            .then(b.objects.cmp(&a.objects))
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    holders
 }
 
 /// The search used one sample object, so it found only that object's own controller.

@@ -42,6 +42,7 @@ use self::{
     files::{Entry, OpenFile},
     whole::Whole,
 };
+pub use super::Wanted;
 use super::{
     Filter, Snapshot,
     saved::{Fault, Saved},
@@ -50,25 +51,6 @@ use crate::error::Error;
 
 /// How the name of a snapshot ends.
 pub const RECORDING: &str = "snapshot";
-
-/// What to load from a dump.
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
-    /// One namespace; none for all namespaces and cluster-scoped objects.
-    pub namespace: Option<&'a str>,
-    /// The types, as the user typed them; empty for all.
-    pub types: &'a [String],
-    /// The types to leave out, as the user typed them.
-    pub exclude: &'a [String],
-    /// Keep every object with a finalizer, not only objects that are being deleted.
-    pub all: bool,
-    /// Whether the result is grouped by controller.
-    pub by_holder: bool,
-    /// Which objects count.
-    pub filter: &'a Filter,
-    /// The current time, for a dump from a pipe, which has no time of its own.
-    pub now: Timestamp,
-}
 
 /// Reads files and directories as one dump. `-` is stdin.
 pub fn load(paths: &[PathBuf], stdin: &mut dyn Read, wanted: &Wanted<'_>) -> Result<Snapshot, Error> {

@@ -8,9 +8,8 @@ use crate::{
     object::ResourceType,
     snapshot::{
         Gap, Item, Keep, NamespaceLeftovers, NamespaceOnly, Namespaces, Seen, Snapshot, Tally, TypeRead,
-        What, Why,
+        Wanted, What, Why,
         leftovers::missing_namespace_note,
-        load::Wanted,
         select::{Choice, mentions},
     },
 };

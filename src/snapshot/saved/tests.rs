@@ -3,17 +3,17 @@
 use std::io::Read;
 
 use flate2::read::GzDecoder;
+use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::{
-    object::{Deletion, Finalizer, List, ObjectRef},
+    object::{Deletion, Finalizer, List, ObjectRef, ResourceType},
     snapshot::{
-        Filter, LeftoverCount, What,
-        facts::{Content, Object, Resource},
-        load::Wanted,
-        storage_leftovers::{LeftoverList, Unread, Unreclaimed},
+        Filter, Gap, LeftoverCount, NamespaceLeftovers, Namespaces, Seen, Wanted, What, Why,
+        facts::{Answer, Content, Object, Query, Resource},
+        storage_leftovers::{LeftoverList, StorageLeftovers, Unread, Unreclaimed},
     },
 };
 

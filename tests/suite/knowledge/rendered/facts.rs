@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// One fact about a controller.
 pub enum Fact {
-    Workload(Workload),
+    Workload(WorkloadDescription),
     Lease(String),
     Account(String),
     Webhook(String),
