@@ -10,9 +10,7 @@ use testkit::syn::{
 use super::code::{attributes, is_for_tests};
 
 /// The fields with words for people.
-const FIELDS: [&str; 9] = [
-    "headline", "now", "once", "says", "text", "then", "value", "what", "why",
-];
+const FIELDS: [&str; 8] = ["headline", "now", "once", "says", "text", "then", "value", "why"];
 /// The methods that give words for people.
 const METHODS: [&str; 6] = ["about_object", "in_words", "message", "said", "says", "summary"];
 /// The methods that look into a text.
