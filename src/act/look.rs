@@ -79,7 +79,7 @@ impl<'a> ReadBack<'a> {
     }
 }
 
-/// Who added a finalizer and when at the latest, according to `metadata.managedFields`. None if no manager
+/// The field manager that added a finalizer, and the latest possible time, from `metadata.managedFields`. None if no manager
 /// owns it, as with a finalizer from an admission plugin or a webhook.
 pub fn added_by<'a>(object: &'a Object, finalizer: &str) -> Option<(&'a str, &'a str)> {
     let key = format!("v:{}", Value::from(finalizer));
@@ -90,7 +90,7 @@ pub fn added_by<'a>(object: &'a Object, finalizer: &str) -> Option<(&'a str, &'a
     })
 }
 
-/// Who set the reclaim policy of a volume and when at the latest, in the same way.
+/// The same for the reclaim policy of a volume.
 pub fn policy_set_by(volume: &Object) -> Option<(&str, &str)> {
     manager_of(volume, |fields| {
         fields

@@ -32,7 +32,7 @@ pub struct Receipts {
     server: String,
 }
 
-/// What happened to one object.
+/// The outcome for one object.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt<'a> {
@@ -59,7 +59,7 @@ pub struct Receipt<'a> {
     /// The old value from etcd, if it is replaced there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stored_backup: Option<String>,
-    /// What `--resume` needs, if a volume is made again.
+    /// The data for `--resume`, if a volume is made again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rescue: Option<&'a Record>,
     /// The server's response, or what was found out instead, or why nothing was sent.

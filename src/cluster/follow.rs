@@ -31,7 +31,7 @@ const LIST_AGAIN: Duration = Duration::from_secs(60);
 /// One object that cannot be watched is read again after this time.
 const READ_AGAIN: Duration = Duration::from_secs(5);
 
-/// What was learned about a type.
+/// News about a type.
 #[derive(Debug)]
 pub enum News {
     /// It was listed: these are its objects, and there are no others.
@@ -47,7 +47,7 @@ pub enum News {
     NotWatched(Option<Why>),
     /// An object was made or changed.
     Changed {
-        /// What it is now.
+        /// Its present metadata.
         seen: Seen,
         /// Whether it was made.
         is_new: bool,

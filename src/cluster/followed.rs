@@ -1,5 +1,5 @@
-//! What is known of the types that are followed: of each type the objects with finalizers or in deletion, and how many
-//! others there are. A scan counts them from here, and need not ask for them.
+//! The state of the followed types. For each type: its objects with finalizers or in deletion, and the number of the
+//! others. A scan counts them from here, and need not ask for them.
 //!
 //! Objects without finalizers are only counted, so the memory does not grow with them.
 
@@ -24,7 +24,7 @@ pub struct Followed {
     news: Notify,
 }
 
-/// What is known of a type.
+/// The state of a type.
 #[derive(Debug)]
 enum TypeState {
     /// Nothing yet.
@@ -153,7 +153,7 @@ impl Followed {
                     kept: kept.into_iter().map(split).collect(),
                     others,
                 };
-                // What changed before the list, and is not kept, nobody knows.
+                // Changes before the list to objects that are not kept are unknown.
                 let is_same = |known: &Objects| known.kept == objects.kept && matters == Matters::Kept;
                 let has_changed = !matches!(state, TypeState::Known(known) if is_same(known));
                 *state = TypeState::Known(objects);

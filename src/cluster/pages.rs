@@ -41,7 +41,7 @@ pub(super) trait Take {
 pub(super) struct Decoded {
     /// The number of its objects.
     pub(super) items: u64,
-    /// What the list says beside its objects.
+    /// The fields of the list beside its objects.
     pub(super) page: Result<PageMeta, Undecodable>,
 }
 

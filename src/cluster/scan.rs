@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-/// What a scan has read so far. It lives outside the scan, so that progress is visible while the scan runs. What was
+/// The result of a scan so far. It lives outside the scan, so that progress is visible while the scan runs. What was
 /// read also survives when the user stops the scan.
 #[derive(Debug, Default)]
 pub struct Reading(RefCell<ReadingState>);

@@ -63,7 +63,7 @@ pub enum Signal {
     },
     /// The object was made or changed.
     Changed {
-        /// What it is now.
+        /// Its present state.
         named: Named,
         /// Whether it was made. A watch that does not continue another one begins with all objects as new.
         is_new: bool,

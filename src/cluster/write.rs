@@ -67,7 +67,7 @@ impl Server {
     }
 }
 
-/// What an answer with a code of success proves. Only the object itself proves that the API server stored it: a proxy
+/// The conclusion from an answer with a code of success. Only the object itself proves that the API server stored it: a proxy
 /// can answer with a page of its own, and with success.
 fn done(body: &[u8], uid: Option<&str>) -> Written {
     let object = match serde_json::from_slice::<Value>(body) {

@@ -1,8 +1,8 @@
-//! What a command does to a cluster, as far as its words show. The labels of steps are compared with it.
+//! The effect of a command on a cluster, as far as its words show. The labels of steps are compared with it.
 
 use super::{Command, Part, Word};
 
-/// What a command does to a cluster.
+/// The effect of a command on a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// It only reads.
@@ -33,7 +33,7 @@ const CHANGING: [&str; 16] = [
 const HARMLESS: [&str; 3] = ["--dry-run=server", "--help", "--print-etcd-commands"];
 
 impl Command {
-    /// What the command does. Flags with their values can stand before the verb, so the first word that is a verb counts.
+    /// The effect of the command. Flags with their values can stand before the verb, so the first word that is a verb counts.
     /// Only words of ours are verbs: a namespace may be called `get`.
     pub fn effect(&self) -> Effect {
         let mut words = self.words.iter().filter_map(Word::ours_alone);

@@ -29,7 +29,7 @@ pub use template::Template;
 /// One command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What the program reads: `printf %s INPUT | …`.
+    /// The standard input of the program: `printf %s INPUT | …`.
     input: Option<Word>,
     /// The program and its words.
     words: Vec<Word>,

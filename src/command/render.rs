@@ -138,7 +138,7 @@ impl Command {
         in_safe_order(&self.words).iter().map(Word::text).collect()
     }
 
-    /// What the program reads on its standard input.
+    /// The standard input of the program.
     pub fn input(&self) -> Option<String> {
         self.input.as_ref().map(Word::text)
     }

@@ -12,7 +12,7 @@ pub struct Shown {
     pub command: Option<String>,
     /// The program and its words, without quotes.
     pub argv: Option<Vec<String>>,
-    /// What the program reads on its standard input.
+    /// The standard input of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// The `grep` that the result goes through, and its words.

@@ -19,7 +19,7 @@ impl Template {
         command
     }
 
-    /// What the command does, whatever its placeholders stand for.
+    /// The effect of the command, for any values of its placeholders.
     pub fn effect(&self) -> Effect {
         self.fill(|_| None).effect()
     }
@@ -47,9 +47,9 @@ impl From<Template> for String {
     }
 }
 
-/// What a shell acts on if it is not quoted.
+/// Characters that a shell acts on outside quotes.
 const ACTS: &str = ";&<>|$`()\\";
-/// What a shell acts on even in double quotes.
+/// Characters that a shell acts on even in double quotes.
 const ACTS_IN_QUOTES: &str = "$`\\";
 
 /// The command in a text, and the first mistake. Whatever the mistake is, the command only has words, which are quoted

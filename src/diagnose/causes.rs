@@ -52,7 +52,7 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     absent_owners::add_absent_owners(object, &mut findings, view);
     for finding in &mut findings {
         let can_be_repaired = finding.wait.verdict == Verdict::Failing && finding.wait.unable.is_none();
-        // What `remove` refuses is not advised.
+        // A removal that `remove` refuses is not advised.
         if can_be_repaired || !finding.wait.vetoes.is_empty() {
             finding
                 .steps
@@ -115,7 +115,7 @@ fn without_finalizers(object: &Object, view: &View<'_>) -> Finding {
     }
 }
 
-/// What the catalogue says of a finalizer of this object; none if nobody described that very finalizer.
+/// The description of a finalizer of this object in the catalogue; none if the catalogue lacks that very finalizer.
 fn known(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Option<Known> {
     let kind = object.reference();
     let (consequence, entry) = view.knowledge.removal_cost(finalizer, Some((&kind).into()));

@@ -222,7 +222,7 @@ impl From<Verdict> for CauseState {
 /// One finalizer and its blockers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The page about the cause; none where no single cause is told.
+    /// The page about the cause; none if no single cause applies.
     pub page: Option<Page>,
     /// The finalizer; none if something else holds the object.
     pub finalizer: Option<Finalizer>,

@@ -221,7 +221,7 @@ pub(super) fn warnings(report: &ExplainReport, wide: bool) -> Vec<String> {
     all
 }
 
-/// The causes that are told, the worst first, each once.
+/// The named causes, the worst first, each once.
 pub(super) fn causes(report: &ExplainReport) -> Vec<&CauseReport> {
     let mut waits: Vec<_> = report.waits_for.iter().collect();
     waits.sort_by_key(|wait| wait.verdict.rank());
@@ -230,7 +230,7 @@ pub(super) fn causes(report: &ExplainReport) -> Vec<&CauseReport> {
     causes.filter(|cause| told.insert(&cause.id)).collect()
 }
 
-/// The pages about the causes that are told.
+/// The pages about the named causes.
 fn pages(report: &ExplainReport, most: usize) -> String {
     let causes = causes(report).into_iter().take(most);
     let pages: Vec<_> = causes.map(CauseReport::page).collect();

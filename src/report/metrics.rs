@@ -25,7 +25,7 @@ pub struct Family {
     pub name: &'static str,
     /// Its kind.
     pub kind: Kind,
-    /// What it tells, in one sentence.
+    /// Its meaning, in one sentence.
     pub help: &'static str,
     /// The names of the labels.
     pub labels: &'static [&'static str],

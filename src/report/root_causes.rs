@@ -43,7 +43,7 @@ pub struct RootCauseReport {
     pub says: String,
     /// What a removal of its finalizers by hand costs.
     pub if_removed: Option<IfRemoved>,
-    /// What is lost outside of the cluster when what it holds is gone.
+    /// The disks and snapshots outside the cluster that are lost once the held objects are gone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lets_go: Vec<Release>,
     /// How many of `objects` wait for nothing else.

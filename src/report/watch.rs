@@ -179,7 +179,7 @@ impl Change {
     }
 }
 
-/// What changed between two explanations of one object. `is_told` says of which objects it is told already that they
+/// The changes between two explanations of one object. `is_told` is true for objects that are already reported to
 /// are gone.
 pub fn changes(
     before: Option<&ExplainReport>,

@@ -144,7 +144,7 @@ fn may_be_removed(state: CauseState) -> bool {
     matches!(state, Gone | Failing | Stalled | Unknown)
 }
 
-/// The worst consequence of removing all finalizers of these objects. What nobody knows may be the worst.
+/// The worst consequence of removing all finalizers of these objects. An unknown cost may be the worst.
 fn if_removed(objects: &[&Examined<'_>], knowledge: &Knowledge) -> Option<IfRemoved> {
     let costs = objects.iter().flat_map(|one| {
         one.seen

@@ -29,7 +29,7 @@ use crate::{
     settings::Exporter,
 };
 
-/// A diagnosis is made again after this time, also if no watch told of a change: a controller that is back changes none
+/// A diagnosis is made again after this time, also without a change: a controller that is back changes none
 /// of the objects that wait for it.
 const REFRESH: Duration = Duration::from_secs(300);
 

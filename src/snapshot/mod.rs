@@ -1,9 +1,7 @@
 //! A snapshot: what was read, when, and what could not be read. It is a plain value, from a server or from files.
 //!
-//! A scan does not hold a large cluster in memory. It counts each object as it reads it:
-//! * an object with neither finalizer nor deletion mark is only counted;
-//! * an object with a finalizer is counted by finalizer;
-//! * only objects that are printed are kept.
+//! A scan does not hold a large cluster in memory. It counts each object as it reads it. An object with a finalizer is
+//! counted by finalizer. Only objects that are printed are kept.
 
 pub mod confidential;
 pub mod crowd;

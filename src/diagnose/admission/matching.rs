@@ -11,7 +11,7 @@ use crate::{
     snapshot::selector::Selector,
 };
 
-/// What webhooks and policies share: an entry of `webhooks`, `matchConstraints`, or a binding's
+/// The fields that webhooks and policies share: an entry of `webhooks`, `matchConstraints`, or a binding's
 /// `matchResources`.
 pub(super) struct Scope<'a> {
     /// Holds `namespaceSelector`, `objectSelector` and `matchPolicy`.

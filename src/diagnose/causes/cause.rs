@@ -1,4 +1,4 @@
-//! What a cause declares: which finalizer it explains, on objects of which type.
+//! The declaration of a cause: the finalizer that it explains, and the type of the objects.
 
 use crate::{
     diagnose::{

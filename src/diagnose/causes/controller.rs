@@ -145,7 +145,7 @@ impl Controller {
     /// Adds why the controller has not acted although nothing blocks it: its driver is gone, or its Lease is stale.
     /// `cost` says what removing the finalizer by hand leaves behind.
     pub(crate) fn add_if_gone_or_late(&self, finding: &mut Finding, object: &Object, cost: &str) {
-        // What could not be read may be the blocker, or the last sign of life of the controller.
+        // An unread object may be the blocker, or the last sign of life of the controller.
         if finding.wait.verdict == Verdict::Unknown || object.deletion().is_none() {
             return;
         }

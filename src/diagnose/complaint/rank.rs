@@ -1,6 +1,6 @@
 //! Which words tell most about a stuck deletion.
 //!
-//! A failure tells more than a wait. A consequence of the deletion explains nothing, so it is never told as a reason:
+//! A failure tells more than a wait. A consequence of the deletion explains nothing, so it is never given as a reason:
 //! "Deletion was triggered", "not ready because it is being deleted".
 
 use super::Complaint;

@@ -208,7 +208,7 @@ pub(super) fn drop_unrelated_workloads(entry: &Entry, object: &Object, holder: &
     }
 }
 
-/// These workloads in words: `Deployment rancher, *-rancher or Pod agent`. A kind is told once for those in a row.
+/// These workloads in words: `Deployment rancher, *-rancher or Pod agent`. A kind stands once before several names.
 fn descriptions(workloads: &[&WorkloadDescription], target: &Object) -> String {
     let mut text = String::new();
     let mut last = None;

@@ -15,7 +15,7 @@ impl<'a> CsiDriver<'a> {
         boolean(&self.0.value, "/spec/attachRequired") == Some(false)
     }
 
-    /// Whether it is told which Pod a mount is for.
+    /// Whether the driver gets the name of the Pod of a mount.
     pub(crate) fn is_told_of_pods(self) -> bool {
         boolean(&self.0.value, "/spec/podInfoOnMount") == Some(true)
     }

@@ -98,8 +98,8 @@ fn wrong_values() -> [Value; 6] {
     ]
 }
 
-/// Puts a wrong value in place of everything at a depth, or of everything that has no parts. What already has the JSON
-/// type of the wrong value gets a number or, if it is one, a list. What names the object stays.
+/// Replaces every field at a depth, or every field without parts, by a value of another JSON type. A field that has the
+/// type of that value becomes a number, and a number becomes a list. The fields that name the object stay.
 fn damage(value: &mut Value, depth: usize, wrong: &Value) {
     fn inner(value: &mut Value, depth: usize, wrong: &Value) {
         let mut parts: Vec<_> = match value {

@@ -375,7 +375,7 @@ fn is_selector(selector: &str) -> bool {
             .all(|part| !part.is_empty() && !part.starts_with('='))
 }
 
-/// Every pair of entries that cannot be told apart: the same name, match and list, and a common kind.
+/// Every pair of entries that match the same finalizers: the same name, match and list, and a common kind.
 /// Patterns that only overlap are fine, because the more specific one wins.
 pub fn conflicts(entries: &[Located]) -> Vec<Mistake> {
     let mut sorted: Vec<&Located> = entries.iter().collect();

@@ -107,7 +107,7 @@ pub(in crate::output) fn paragraphs(report: &ExplainReport, wide: bool) -> Vec<S
     all
 }
 
-/// What one finalizer waits for, in paragraphs. `is_told` if another waits for the same.
+/// The blockers of one finalizer, in paragraphs. `is_told` if another finalizer waits for the same.
 fn answer(wait: &WaitReport, is_told: bool, is_deleted: bool, wide: bool) -> Vec<String> {
     let mut sentences = if is_told {
         vec![format!("{} The reason is the same.", is_removed(wait))]
@@ -122,7 +122,7 @@ fn answer(wait: &WaitReport, is_told: bool, is_deleted: bool, wide: bool) -> Vec
         (false, None) if wait.verdict == Verdict::Waiting => {
             usize::from(wait.blockers.len() != 1 || wait.once.is_none())
         }
-        // The state of the object that it waits for is told already.
+        // The state of the object that it waits for stands above.
         (false, None) if wait.verdict == Verdict::Failing && wait.holder.is_none() => 1,
         (false, None) => FACTS,
     };

@@ -128,7 +128,7 @@ impl Graph {
         self.node(object.into(), Shape::Object, &object.pasteable(), state)
     }
 
-    /// The node with this key. The first state that is told stays.
+    /// The node with this key. It keeps its first state.
     pub(super) fn node(&mut self, key: Key, shape: Shape, name: &str, state: &str) -> usize {
         let next = self.nodes.len();
         let place = *self.places.entry(key).or_insert(next);

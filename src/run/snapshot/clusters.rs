@@ -27,7 +27,7 @@ use crate::{
 /// The longest name of a file without its ending. Most file systems allow 255 bytes.
 const LONGEST: usize = 200;
 
-/// Saves the clusters. One that cannot be saved is told, and the others are saved.
+/// Saves the clusters. Reports each cluster that cannot be saved, and saves the others.
 pub(super) fn run(
     wanted: &Clusters,
     settings: &settings::Snapshot,

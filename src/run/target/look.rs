@@ -146,7 +146,7 @@ async fn recheck(witness: Witness<'_>, object: &Object, facts: &mut Facts) -> Re
         Some(Ok(Answer::Object(None))) => Recheck::Gone,
         Some(Ok(Answer::Object(Some(now)))) if !is_same(now, object) => {
             let now = now.clone();
-            // What it waits for may have changed too.
+            // Its blockers may have changed too.
             facts.answers.clear();
             Recheck::Changed(now)
         }

@@ -23,7 +23,7 @@ pub(super) struct Board {
     objects: BTreeMap<ObjectRef, Entry>,
     uids: BTreeSet<String>,
     gone: usize,
-    /// Types whose state is not told yet, by one word for the reason.
+    /// Types whose state is not reported yet, by one word for the reason.
     lost: BTreeMap<&'static str, (BTreeSet<String>, String)>,
     not_watched: BTreeMap<&'static str, (BTreeSet<String>, String)>,
     regained: BTreeSet<String>,
@@ -122,7 +122,7 @@ impl Board {
                 .cloned()
                 .collect();
             if !removed.is_empty() {
-                // What it waits for is another question now.
+                // Its blockers may be others now.
                 entry.explained = None;
             }
             entry.seen = seen;

@@ -62,7 +62,7 @@ const PACE: Pace = Pace {
     urgent_watches: 40,
     longest_pause: Duration::from_secs(16),
 };
-/// How often changes of whole types are told, and the terminal is drawn.
+/// The interval at which changes of whole types are reported and the terminal is drawn.
 const TICK: Duration = Duration::from_secs(1);
 
 /// What a look found: the types now, and the explanations.
@@ -226,7 +226,7 @@ impl<'a> Run<'a> {
             Event::Looked(looked) => {
                 self.looking = None;
                 self.looked = Some(Instant::now());
-                // A server that does not answer is told by the watches, and they look again.
+                // The watches report a server that does not answer, and they try again.
                 looked.map_or(Ok(()), |looked| self.take_look(looked))
             }
             Event::Tick => {
@@ -357,7 +357,7 @@ impl<'a> Run<'a> {
                 continue;
             };
             let mut found = changes(entry.report.as_deref(), &report, |_| false);
-            // The watches told it.
+            // The watches reported it.
             found.retain(|change| !matches!(change, Change::FinalizerRemoved { .. }));
             entry.explained = Some(Instant::now());
             entry.report = Some(Box::new(report));

@@ -58,7 +58,7 @@ impl Followed {
         self.report.as_ref().map(holding).unwrap_or_default()
     }
 
-    /// Whether it is told already that this object is gone.
+    /// Whether the end of this object is already reported.
     pub(super) fn is_told(&self, object: &ObjectName) -> bool {
         self.told.contains(object)
     }

@@ -11,7 +11,7 @@ use crate::{
 /// The label of every namespace with its own name (`kubernetes/kubernetes:pkg/registry/core/namespace/strategy.go`).
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
-/// What matches requests: a webhook, or the binding of a policy.
+/// A matcher of requests: a webhook, or the binding of a policy.
 pub(crate) struct RequestMatcher<'a> {
     /// The binding, or the webhook configuration.
     pub(crate) configuration: &'a Object,

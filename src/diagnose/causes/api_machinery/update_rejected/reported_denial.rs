@@ -211,7 +211,7 @@ fn may_be_of_update(text: &str) -> bool {
     is_reason || ["updat", "patch"].iter().any(|word| before.contains(word))
 }
 
-/// Who denied a request, if the message says that.
+/// The webhook or policy that denied a request, if the message names it.
 fn denial(text: &str) -> Option<Denial<'_>> {
     let quoted_name = |start: &str, quote: char, end: &str| {
         let (_, rest) = text.split_once(start)?;
