@@ -226,14 +226,23 @@ impl<'ast> Visit<'ast> for Code {
 
 pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
-        Meta::List(list) => {
-            list.path.is_ident("cfg")
-                && list
-                    .parse_args::<testkit::syn::Path>()
-                    .is_ok_and(|path| path.is_ident("test"))
+        Meta::List(list) if list.path.is_ident("cfg") => {
+            list.parse_args().is_ok_and(|when| demands_test(&when))
         }
         _ => false,
     })
+}
+
+/// Whether a condition of `cfg` holds only for tests: `test`, or `all` with it.
+fn demands_test(when: &Meta) -> bool {
+    match when {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("all") => {
+            let all = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+            all.is_ok_and(|all| all.iter().any(demands_test))
+        }
+        _ => false,
+    }
 }
 
 pub fn attributes(item: &Item) -> &[Attribute] {
