@@ -7,9 +7,7 @@ use crate::{
         complaint::{complaints, lost, own_failures},
         holder,
         holder::{Holder, Liveness, Names, Sign, Tells, paused},
-        model::{
-            Blocker, CauseState, Evidence, Finding, Safety, Said, Step, Strength, Verdict, When,
-        },
+        model::{Blocker, CauseState, Evidence, Finding, Safety, Said, Step, Strength, Verdict, When},
         removal::Unable,
         view::View,
     },
