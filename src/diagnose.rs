@@ -30,7 +30,7 @@ pub mod view;
 
 use std::{collections::BTreeSet, mem};
 
-pub(crate) use crate::diagnose::limits::TARGETS_OF_ONE_PLAN;
+pub(crate) use crate::diagnose::{causes::storage::taken_back, limits::TARGETS_OF_ONE_PLAN};
 pub use crate::diagnose::{
     causes::{
         advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled,

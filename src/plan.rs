@@ -44,5 +44,5 @@ pub use self::{
     stored_change::{Entry, StoredChange},
     trial::backend_query,
     unmark::{cannot_unmark, unmark, unmarked, without_etcd},
-    veto::{Need, exceeds_quota, veto},
+    veto::{Need, veto, waits_for_the_old_one},
 };

@@ -10,11 +10,12 @@
 
 mod json;
 mod keys;
+mod metadata;
 mod protobuf;
 #[cfg(test)]
 mod tests;
 
-pub use self::keys::{PREFIXES, keys};
+pub use self::keys::{PREFIXES, keys, mark_of_prefix, possible_prefixes};
 
 /// Begins a value that is encrypted at rest.
 const ENCRYPTED: &[u8] = b"k8s:enc:";
@@ -47,6 +48,8 @@ pub struct Undeleted {
     pub value: Vec<u8>,
     /// The fields that are not in it any more; none if the object is not being deleted.
     pub cuts: Vec<Cut>,
+    /// The metadata of the old value, for people: each field and its value.
+    pub metadata: Vec<(String, String)>,
 }
 
 /// A field that was taken out.

@@ -60,6 +60,8 @@ struct Range {
 
 #[derive(Deserialize)]
 struct KeyValue {
+    #[serde(default)]
+    key: String,
     mod_revision: String,
     #[serde(default)]
     value: String,
@@ -69,6 +71,10 @@ struct KeyValue {
 struct Transaction {
     #[serde(default)]
     succeeded: bool,
+}
+
+fn strange() -> String {
+    "the answer does not look like one of etcd".to_owned()
 }
 
 impl Etcd {
@@ -82,15 +88,8 @@ impl Etcd {
 
     /// Reads a key from a majority of the members; none if etcd does not have it.
     pub async fn get(&self, key: &str) -> Result<Option<Entry>, String> {
-        let answer = self
-            .post("/v3/kv/range", &json!({"key": STANDARD.encode(key)}))
-            .await;
-        let answer = answer.map_err(|failure| match failure {
-            Failure::Refused(why) | Failure::Unanswered(why) => why,
-        })?;
-        let strange = || "the answer does not look like one of etcd".to_owned();
-        let range: Range = serde_json::from_value(answer).map_err(|_| strange())?;
-        let Some(found) = range.kvs.into_iter().next() else {
+        let found = self.range(&json!({"key": STANDARD.encode(key)})).await?;
+        let Some(found) = found.into_iter().next() else {
             return Ok(None);
         };
         Ok(Some(Entry {
@@ -98,6 +97,27 @@ impl Etcd {
             mod_revision: found.mod_revision.parse().map_err(|_| strange())?,
             value: STANDARD.decode(found.value).map_err(|_| strange())?,
         }))
+    }
+
+    /// The first key from this one on, without its value; none if there is none.
+    pub async fn first_key(&self, from: &[u8]) -> Result<Option<String>, String> {
+        let range = json!({
+            "key": STANDARD.encode(from), "range_end": STANDARD.encode([0]), "keys_only": true, "limit": 1,
+        });
+        let found = self.range(&range).await?.into_iter().next();
+        let key = found.map(|found| STANDARD.decode(found.key).map_err(|_| strange()));
+        Ok(key
+            .transpose()?
+            .map(|key| String::from_utf8_lossy(&key).into_owned()))
+    }
+
+    async fn range(&self, range: &Value) -> Result<Vec<KeyValue>, String> {
+        let answer = self.post("/v3/kv/range", range).await;
+        let answer = answer.map_err(|failure| match failure {
+            Failure::Refused(why) | Failure::Unanswered(why) => why,
+        })?;
+        let range: Range = serde_json::from_value(answer).map_err(|_| strange())?;
+        Ok(range.kvs)
     }
 
     /// Replaces the value, if the key still has the revision that was read. Sent once.

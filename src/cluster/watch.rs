@@ -34,7 +34,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 pub struct Watched {
     /// The type.
     pub ty: ResourceType,
-    /// The namespace; none for cluster-scoped types.
+    /// The namespace; none for cluster-scoped types, and for all namespaces.
     pub namespace: Option<String>,
     /// The only object; none for all objects in the namespace.
     pub name: Option<String>,
@@ -83,8 +83,9 @@ pub struct Named {
     /// Its uid; empty for objects that are computed and not stored.
     #[serde(default)]
     pub uid: String,
+    /// Its namespace; empty if it has none.
     #[serde(default)]
-    namespace: String,
+    pub namespace: String,
     #[serde(default)]
     resource_version: String,
     deletion_timestamp: Option<Timestamp>,

@@ -14,6 +14,7 @@ mod persistent_volume;
 mod persistent_volume_claim;
 mod pod;
 mod pod_spec;
+pub(crate) mod quantity;
 mod read;
 mod storage_class;
 #[cfg(test)]

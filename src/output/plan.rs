@@ -165,6 +165,7 @@ fn write_stored<W: Write>(stored: &StoredReport, sheet: &mut Sheet<'_, W>) -> io
     sheet.fact("key", &stored.key)?;
     sheet.fact("before", &format!("{} ({})", stored.before, stored.form))?;
     sheet.fact("after", &stored.after)?;
+    sheet.facts("both have", &stored.metadata)?;
     let difference: Vec<_> = stored.difference.iter().map(|cut| format!("-{cut}")).collect();
     sheet.facts("difference", &difference)?;
     sheet.facts("then", &stored.then)

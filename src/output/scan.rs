@@ -20,6 +20,7 @@ use std::{
 pub use self::clusters::{write_clusters, write_clusters_not_read};
 pub(super) use self::{
     causes::{hidden_in_words, look_of_state, together_in_words},
+    changes::{NOT_KNOWN, changes_in_words, reason},
     closing::{HIDDEN, SEEN_LESS, stopped_in_words},
     words::Words,
 };

@@ -20,14 +20,16 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use self::deleters::by_sets;
 pub use self::{claim::Users, next::Next};
 pub(super) use self::{compare::changes, deleters::deleters};
 use super::{Action, Claim, Cost, Instead, Lost, Plan, RETAIN, Refusal, Request, Retention, retain};
 use crate::{
     command::Command,
     diagnose::{
-        kinds::{PersistentVolume, PersistentVolumeClaim},
+        kinds::PersistentVolume,
         reclaim_policy,
+        taken_back::{Obstacle, are_bound, obstacle_of_volume},
     },
     knowledge::{Consequence, Knowledge},
     snapshot::facts::Object,
@@ -49,6 +51,9 @@ pub struct Rescue {
     /// Which of them was deleted.
     #[serde(default)]
     lost: Lost,
+    /// What StatefulSets do with the claim, a sentence each.
+    #[serde(default)]
+    sets: Vec<String>,
 }
 
 impl Rescue {
@@ -66,24 +71,8 @@ impl Rescue {
         if volume.deletion().is_none() {
             return Rescue::of_claim(volume, claim, restore_policy);
         }
-        if let Some(owner) = volume.list("/metadata/ownerReferences").first() {
-            let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
-            return Err(refuse(
-                format!(
-                    "its owner, {} {}, may delete it again, and the new volume cannot be its own",
-                    field("kind"),
-                    field("name")
-                ),
-                "it has no owner references",
-                keep_disk(volume),
-            ));
-        }
-        if let Some(other) = reclaim_policy::other_finalizer(volume) {
-            return Err(refuse(
-                format!("{other} also holds it, and its controller may have work to do first"),
-                "only Kubernetes, the provisioner and the attacher hold it",
-                Instead::explain(&target, "See who removes it, and when:"),
-            ));
+        if let Some(obstacle) = obstacle_of_volume(volume) {
+            return Err(not_again(obstacle, volume, None));
         }
         let restore_policy = restore_policy && reclaim_policy::policy(volume) != RETAIN;
         if restore_policy && claim.deletion().is_some() {
@@ -105,7 +94,13 @@ impl Rescue {
             claim,
             restore_policy,
             lost: Lost::Volume,
+            sets: Vec::new(),
         })
+    }
+
+    /// Remembers what these StatefulSets do with the claim. They are all of its namespace, or why they could not be read.
+    pub fn consider(&mut self, sets: &Result<Vec<Object>, String>) {
+        self.sets = by_sets(&self.claim, sets);
     }
 
     /// Whether the volume was seen with policy Retain before anything went.
@@ -171,9 +166,16 @@ impl Rescue {
                 ),
             ));
         }
-        let state = match volume {
-            _ if self.lost == Lost::Claim => claim_state(self.claim.uid(), claim),
-            None => "The volume object is gone, and its policy was Retain.".into(),
+        let state = self.state(volume, claim);
+        let now = [state].into_iter().chain(self.deleters(knowledge)).collect();
+        Ok(self.plan_from(now))
+    }
+
+    /// What is where in this state, in a few sentences.
+    pub fn state(&self, volume: Option<&Object>, claim: Option<&Object>) -> String {
+        let disk = reclaim_policy::disk(&self.volume);
+        match volume {
+            Some(volume) if self.lost == Lost::Claim => self.claim_state(volume, claim),
             Some(volume) if volume.uid() == self.volume.uid() => format!(
                 "The volume is still being deleted, with policy {}.",
                 reclaim_policy::policy(volume)
@@ -182,9 +184,11 @@ impl Rescue {
                 "The volume exists again. It is {}.",
                 PersistentVolume(volume).phase()
             ),
-        };
-        let now = [state].into_iter().chain(self.deleters(knowledge)).collect();
-        Ok(self.plan_from(now))
+            None if self.kept => {
+                format!("The volume object is gone. Its policy was Retain, so its disk {disk} stays.")
+            }
+            None => format!("The volume object is gone. Whether its disk {disk} stays is not known."),
+        }
     }
 
     fn plan_from(&self, now: Vec<String>) -> Plan {
@@ -231,7 +235,9 @@ impl Rescue {
             held.join(", ")
         ));
         all.push(
-            "Make the volume again at once. Until then its claim can be Lost, and no new pod can mount it."
+            "Make the volume again at once. In between, nobody sees the volume: its claim is Lost for a moment, no new pod \
+             can mount it, and its attacher cannot detach it. A kube-controller-manager that starts just then may detach \
+             it from a node that does not report it in use."
                 .into(),
         );
         if !carried.is_empty() {
@@ -250,7 +256,9 @@ impl Rescue {
         if reclaim_policy::policy(&self.volume) == RETAIN {
             "The policy is Retain already, so nobody deletes the disk.".into()
         } else {
-            "Set the policy to Retain, and read it back. From then on nobody deletes the disk.".into()
+            "Set the policy to Retain, and read it back. A provisioner deletes a disk only while its volume is Released \
+             with policy Delete. Retain rules that moment out."
+                .into()
         }
     }
 
@@ -270,6 +278,7 @@ impl Rescue {
     pub fn deleters(&self, knowledge: &Knowledge) -> Vec<String> {
         let mut all = deleters(&self.volume, "volume", knowledge);
         all.extend(deleters(&self.claim, "claim", knowledge));
+        all.extend(self.sets.iter().cloned());
         all
     }
 
@@ -324,30 +333,12 @@ fn metadata_to_keep(old: &Object, name: &str) -> Map<String, Value> {
     metadata
 }
 
-/// How far the rescue of the claim with this uid got.
-fn claim_state(uid: &str, claim: Option<&Object>) -> String {
-    match claim {
-        None => "The claim is gone, and the volume stays.".into(),
-        Some(claim) if claim.uid() == uid => "The claim is still being deleted.".into(),
-        Some(claim) => format!(
-            "The claim exists again. It is {}.",
-            PersistentVolumeClaim(claim).phase()
-        ),
-    }
-}
-
 /// The claim that the volume is Bound to; otherwise why it is not, and what is needed.
 fn bound_claim(volume: &Object, claim: Claim) -> Result<Object, (String, &'static str)> {
     const NEEDS: &str = "the volume is Bound to its claim";
     let phase = PersistentVolume(volume).phase();
     match claim {
-        Claim::Found(claim)
-            if phase == "Bound"
-                && PersistentVolumeClaim(&claim).volume() == volume.name()
-                && claim.uid() == PersistentVolume(volume).claim_uid() =>
-        {
-            Ok(*claim)
-        }
+        Claim::Found(claim) if are_bound(volume, &claim) => Ok(*claim),
         Claim::Unread(why) => Err((
             format!("its claim could not be read: {why}"),
             "you have the right to read the claim",
@@ -361,6 +352,33 @@ fn bound_claim(volume: &Object, claim: Claim) -> Result<Object, (String, &'stati
         }
         Claim::Found(_) | Claim::None => Err((format!("it is {phase} and not Bound"), NEEDS)),
     }
+}
+
+/// Why a volume, or its claim, is not made again.
+fn not_again(obstacle: Obstacle, volume: &Object, claim: Option<&Object>) -> Refusal {
+    let target = volume.reference();
+    let (whose, which) = match claim.map(|claim| claim.reference().pasteable()) {
+        Some(claim) => (format!("the owner of {claim}"), claim),
+        None => ("its owner".into(), "it".into()),
+    };
+    let (why, needs, instead) = match obstacle {
+        Obstacle::Owner(owner) => (
+            format!("{whose}, {owner}, may delete it again, and the new object cannot be its own"),
+            "it has no owner references",
+            keep_disk(volume),
+        ),
+        Obstacle::Finalizer(other) => (
+            format!("{other} also holds {which}, and its controller may have work to do first"),
+            "only Kubernetes, the provisioner and the attacher hold it",
+            Instead::explain(&target, "See who removes it, and when:"),
+        ),
+        Obstacle::Resize => (
+            format!("the volume of {which} is being resized, and a new claim would ask for more than it has"),
+            "the resize is finished",
+            keep_disk(volume),
+        ),
+    };
+    Refusal::new(&target, why, needs, instead)
 }
 
 fn keep_disk(volume: &Object) -> Instead {

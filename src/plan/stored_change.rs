@@ -24,6 +24,8 @@ pub struct StoredChange {
     pub form: &'static str,
     /// The fields that go, each with its value.
     pub cuts: Vec<String>,
+    /// The metadata that both values have, a field each, for people.
+    pub metadata: Vec<String>,
     /// What the deletion has already done.
     pub now: Vec<String>,
     /// What is true once it is taken back, and who may delete the object again.

@@ -21,6 +21,7 @@ use crate::{
         Verdict,
         kinds::{PersistentVolume, PersistentVolumeClaim},
         reclaim_policy,
+        taken_back::{Unmarkable, unmarkable},
     },
     knowledge::{Consequence, Knowledge},
     snapshot::facts::Object,
@@ -49,31 +50,26 @@ pub fn cannot_unmark(object: &Object) -> Option<Refusal> {
             Instead::explain(&target, "See what deleting it would do:"),
         );
     }
-    if object.is("", "secrets") {
-        return refuse(
+    match unmarkable(object)? {
+        Unmarkable::Secret => refuse(
             "it is a Secret, and its stored value would be read and saved",
             "it is no Secret",
             Instead::only("Create the Secret again from its source once it is gone."),
-        );
-    }
-    if object.is("", "namespaces") {
-        return refuse(
+        ),
+        Unmarkable::Namespace => refuse(
             "its phase and spec.finalizers would have to change too, and its objects are being deleted one by one",
             "it is no namespace",
             Instead::explain(&target, "See which of its objects still exist, and rescue those:"),
-        );
-    }
-    if object.is("apiextensions.k8s.io", "customresourcedefinitions") {
-        return refuse(
+        ),
+        Unmarkable::Definition => refuse(
             "the server deletes its custom resources and accepts no new ones, whatever the deletion says",
             "it is no CustomResourceDefinition",
             Instead::explain(
                 &target,
                 "See which of its custom resources still exist, and rescue those:",
             ),
-        );
+        ),
     }
-    None
 }
 
 /// The plan to write the object without its deletion.
@@ -88,6 +84,7 @@ pub fn unmark(object: &Object, entry: Entry, knowledge: &Knowledge) -> Result<Pl
         form,
         value,
         cuts,
+        metadata,
     } = undeleted(&entry.value).map_err(|why| {
         let needs = match why {
             Unusable::Encrypted(_) => "the cluster does not encrypt this type in etcd",
@@ -120,6 +117,9 @@ pub fn unmark(object: &Object, entry: Entry, knowledge: &Knowledge) -> Result<Pl
             "its deletion is stored",
         ));
     }
+    let stays = metadata.into_iter();
+    let stays = stays.filter(|(field, _)| cuts.iter().all(|cut| cut.field != field));
+    let stays = stays.map(|(field, value)| format!("{field}: {value}")).collect();
     let change = StoredChange {
         before: entry,
         after: value,
@@ -128,6 +128,7 @@ pub fn unmark(object: &Object, entry: Entry, knowledge: &Knowledge) -> Result<Pl
             .into_iter()
             .map(|cut| format!("metadata.{}: {}", cut.field, cut.was))
             .collect(),
+        metadata: stays,
         now: already_done(object),
         then: then(object, knowledge),
     };

@@ -3,7 +3,12 @@
 //! The words are Kubernetes' own: `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go`,
 //! `pkg/admission/plugin/policy/validating/dispatcher.go`, `plugin/resourcequota/controller.go`.
 
-use crate::command::Command;
+use std::collections::BTreeMap;
+
+use crate::{command::Command, diagnose::kinds::quantity};
+
+/// An amount of each resource.
+type Amounts<'a> = BTreeMap<&'a str, f64>;
 
 /// What must be true before the API server accepts a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +28,39 @@ pub fn veto(message: &str) -> Need {
     }
 }
 
-/// Whether a quota refused it.
-pub fn exceeds_quota(message: &str) -> bool {
+/// Whether a quota refuses a new object only because it still counts the old one, which is as large. Once the old one is
+/// gone, the quota counts as much as now, and that must fit. The quota can have been lowered meanwhile.
+pub fn waits_for_the_old_one(message: &str) -> bool {
+    let Some((requested, used, limited)) = amounts(message) else {
+        return false;
+    };
+    let fits = |amounts: &Amounts<'_>, resource, limit| {
+        let amount = amounts.get(resource).copied();
+        amount.is_some_and(|amount| amount <= limit)
+    };
+    let mut limited = limited.iter();
+    limited.all(|(resource, limit)| fits(&used, resource, *limit) && fits(&requested, resource, *limit))
+}
+
+/// What the object asks for, what the quota counts, and what it allows, of each resource that is exceeded.
+fn amounts(message: &str) -> Option<(Amounts<'_>, Amounts<'_>, Amounts<'_>)> {
+    let (_, quota) = message.split_once("exceeded quota: ")?;
+    let (_, rest) = quota.split_once(", requested: ")?;
+    let (requested, rest) = rest.split_once(", used: ")?;
+    let (used, limited) = rest.split_once(", limited: ")?;
+    Some((resources(requested)?, resources(used)?, resources(limited)?))
+}
+
+fn resources(text: &str) -> Option<Amounts<'_>> {
+    let pairs = text.split(',');
+    let read = pairs.map(|pair| {
+        let (resource, quantity) = pair.split_once('=')?;
+        Some((resource.trim(), quantity::number(quantity.trim())?))
+    });
+    read.collect()
+}
+
+fn exceeds_quota(message: &str) -> bool {
     message.contains("exceeded quota")
 }
 
@@ -85,7 +121,7 @@ fn parts(message: &str) -> (String, Option<&'static str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::veto;
+    use super::{veto, waits_for_the_old_one};
 
     #[test]
     fn names_what_refuses_from_the_words_of_the_server() {
@@ -123,5 +159,64 @@ mod tests {
             let says = veto(message).says;
             assert!(says.contains(told), "{message}: {says}");
         }
+    }
+
+    #[test]
+    fn a_quota_that_has_room_once_the_old_claim_is_gone_is_no_obstacle() {
+        const CLASS: &str = "gold.storageclass.storage.k8s.io/requests.storage";
+        for (requested, used, limited, expected) in [
+            (
+                "persistentvolumeclaims=1",
+                "persistentvolumeclaims=1",
+                "persistentvolumeclaims=1",
+                true,
+            ),
+            (
+                "persistentvolumeclaims=1",
+                "persistentvolumeclaims=2",
+                "persistentvolumeclaims=1",
+                false,
+            ),
+            (
+                "requests.storage=1Gi",
+                "requests.storage=1Gi",
+                "requests.storage=1024Mi",
+                true,
+            ),
+            (
+                "requests.storage=1Gi",
+                "requests.storage=1Gi",
+                "requests.storage=512Mi",
+                false,
+            ),
+            // The quota has not counted the old claim yet.
+            (
+                "requests.storage=1Gi",
+                "requests.storage=0",
+                "requests.storage=512Mi",
+                false,
+            ),
+            (
+                "persistentvolumeclaims=1,requests.storage=1Gi",
+                "persistentvolumeclaims=1,requests.storage=2Gi",
+                "persistentvolumeclaims=1,requests.storage=1Gi",
+                false,
+            ),
+            (
+                "requests.storage=1Gi",
+                "requests.storage=1Gi",
+                "requests.storage=some",
+                false,
+            ),
+        ] {
+            let message = format!(
+                "persistentvolumeclaims \"data\" is forbidden: exceeded quota: q, requested: {requested}, used: {used}, \
+                 limited: {limited}"
+            );
+            assert_eq!(waits_for_the_old_one(&message), expected, "{message}");
+            let of_class = message.replace("requests.storage", CLASS);
+            assert_eq!(waits_for_the_old_one(&of_class), expected, "{of_class}");
+        }
+        assert!(!waits_for_the_old_one("exceeded quota: q"));
     }
 }

@@ -106,6 +106,8 @@ pub struct StoredReport {
     pub before_value: String,
     /// The new value, in base64.
     pub after_value: String,
+    /// The metadata that both values have, a field each, as people read it. Long values are cut.
+    pub metadata: Vec<String>,
     /// The fields that go, each with its value.
     pub difference: Vec<String>,
     /// The effects that the deletion already has.
@@ -247,6 +249,7 @@ impl From<&StoredChange> for StoredReport {
             after,
             before_value: STANDARD.encode(&change.before.value),
             after_value: STANDARD.encode(&change.after),
+            metadata: change.metadata.clone(),
             difference: change.cuts.clone(),
             now: change.now.clone(),
             then: change.then.clone(),

@@ -282,6 +282,10 @@ impl Run<'_> {
     fn heed(&mut self, watched: &watches::WatchedType, signal: Signal) -> Result<Vec<usize>, Error> {
         let what = watched.in_words();
         match signal {
+            // A look follows, and each namespace gets a watch of its own.
+            Signal::Failed(Why::Forbidden(_)) if self.watches.narrow(watched) => {
+                Ok((0..self.followed.len()).collect())
+            }
             Signal::Failed(why) => self.lose(&what, &why).map(|()| Vec::new()),
             Signal::Began { continued: true } => self.regain(&what).map(|()| Vec::new()),
             Signal::Began { continued: false } => {
@@ -301,7 +305,7 @@ impl Run<'_> {
     ) -> Result<Vec<usize>, Error> {
         let mut concerned = Vec::new();
         let mut told = Vec::new();
-        let is_meant = |object: &&ObjectName| watched.has(object) && object.name == named.name;
+        let is_meant = |object: &&ObjectName| watched.names(object, named);
         for (at, followed) in self.followed.iter_mut().enumerate() {
             if followed.gone {
                 continue;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Cut, Identity, Undeleted, Unusable, unknown};
+use super::{Cut, Identity, Undeleted, Unusable, metadata, unknown};
 
 /// The fields that go.
 const DELETION: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
@@ -14,6 +14,12 @@ const DELETION: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 struct Stored {
     kind: String,
     metadata: Metadata,
+}
+
+/// The same metadata as any fields.
+#[derive(Deserialize)]
+struct Shown {
+    metadata: Map<String, Value>,
 }
 
 /// What identifies the object. A field that is there twice is an error.
@@ -32,6 +38,8 @@ struct Metadata {
 
 pub(super) fn undeleted(value: &[u8]) -> Result<Undeleted, Unusable> {
     let no_object = |error: serde_json::Error| unknown(format!("it is no object in JSON: {error}"));
+    let Shown { metadata: shown } = serde_json::from_slice(value).map_err(no_object)?;
+    let shown = metadata::of_json(&shown);
     let Stored { kind, metadata } = serde_json::from_slice(value).map_err(no_object)?;
     let was = [
         metadata.deletion_timestamp,
@@ -55,6 +63,7 @@ pub(super) fn undeleted(value: &[u8]) -> Result<Undeleted, Unusable> {
         form: "JSON",
         value: text,
         cuts,
+        metadata: shown,
     })
 }
 

@@ -5,6 +5,9 @@
 /// The prefixes of known distributions: the default, and OpenShift.
 pub const PREFIXES: [&str; 2] = ["/registry", "/kubernetes.io"];
 
+/// How many segments a prefix can have.
+const MAX_SEGMENTS: usize = 4;
+
 /// Types whose keys have another name. No group: the types of some groups share a key.
 const RENAMED: [(&str, &str); 5] = [
     ("services", "services/specs"),
@@ -33,9 +36,40 @@ pub fn keys(prefix: &str, group: &str, plural: &str, namespace: &str, name: &str
     all
 }
 
+/// The prefixes that the key of an API server can have: its first segments. The shortest comes first.
+pub fn possible_prefixes(key: &str) -> Vec<&str> {
+    let ends = key.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
+    ends.take(MAX_SEGMENTS).filter_map(|at| key.get(..at)).collect()
+}
+
+/// The key that every API server has below its prefix: it makes this namespace itself
+/// (`kubernetes/kubernetes:pkg/controlplane/controller/systemnamespaces/system_namespaces_controller.go`).
+pub fn mark_of_prefix(prefix: &str) -> String {
+    format!("{prefix}/namespaces/kube-system")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::keys;
+    use super::{keys, possible_prefixes};
+
+    #[test]
+    fn a_prefix_is_the_beginning_of_a_key() {
+        for (key, expected) in [
+            (
+                "/registry/pods/a/b",
+                &["/registry", "/registry/pods", "/registry/pods/a"][..],
+            ),
+            (
+                "/k8s/one/x/y/z/w",
+                &["/k8s", "/k8s/one", "/k8s/one/x", "/k8s/one/x/y"],
+            ),
+            ("registry/pods", &["registry"]),
+            ("/alone", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(possible_prefixes(key), expected, "{key}");
+        }
+    }
 
     #[test]
     fn a_key_is_where_the_api_server_stores_the_object() {

@@ -3,9 +3,11 @@
 //! The envelope is `runtime.Unknown` (`kubernetes/apimachinery:pkg/runtime/generated.proto`). In the object, field 1 is
 //! always its metadata (`kubernetes/apimachinery:pkg/apis/meta/v1/generated.proto`).
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
-use super::{Cut, Identity, PROTOBUF, Undeleted, Unusable, unknown};
+use super::{Cut, Identity, PROTOBUF, Undeleted, Unusable, metadata::shown, unknown};
 
 // Fields of `Unknown`.
 const TYPE_META: u64 = 1;
@@ -20,8 +22,31 @@ const METADATA: u64 = 1;
 const NAME: u64 = 1;
 const NAMESPACE: u64 = 3;
 const UID: u64 = 5;
+const CREATION_TIMESTAMP: u64 = 8;
 const DELETION_TIMESTAMP: u64 = 9;
 const DELETION_GRACE: u64 = 10;
+const LABELS: u64 = 11;
+const ANNOTATIONS: u64 = 12;
+const OWNERS: u64 = 13;
+const WRITERS: u64 = 17;
+/// The names of all fields that an API server writes.
+const NAMES: [(u64, &str); 15] = [
+    (NAME, "name"),
+    (2, "generateName"),
+    (NAMESPACE, "namespace"),
+    (4, "selfLink"),
+    (UID, "uid"),
+    (6, "resourceVersion"),
+    (7, "generation"),
+    (CREATION_TIMESTAMP, "creationTimestamp"),
+    (DELETION_TIMESTAMP, "deletionTimestamp"),
+    (DELETION_GRACE, "deletionGracePeriodSeconds"),
+    (LABELS, "labels"),
+    (ANNOTATIONS, "annotations"),
+    (OWNERS, "ownerReferences"),
+    (14, "finalizers"),
+    (WRITERS, "managedFields"),
+];
 /// Field of `Time`.
 const SECONDS: u64 = 1;
 
@@ -37,16 +62,16 @@ pub(super) fn undeleted(envelope: &[u8]) -> Result<Undeleted, Unusable> {
     }
     let type_meta = only(envelope, TYPE_META)?;
     let metadata = only(only(envelope, RAW)?, METADATA)?;
-    let text = |message, number| -> Result<String, Unusable> {
+    let required = |message, number| -> Result<String, Unusable> {
         let bytes = last(message, number)?.unwrap_or_default();
         let text = std::str::from_utf8(bytes).map_err(|_| unknown("a name in it is not UTF-8"))?;
         Ok(text.to_owned())
     };
     let object = Identity {
-        kind: text(type_meta, KIND)?,
-        namespace: text(metadata, NAMESPACE)?,
-        name: text(metadata, NAME)?,
-        uid: text(metadata, UID)?,
+        kind: required(type_meta, KIND)?,
+        namespace: required(metadata, NAMESPACE)?,
+        name: required(metadata, NAME)?,
+        uid: required(metadata, UID)?,
     };
     let mut cuts = Vec::new();
     let kept = without_deletion(metadata, &mut cuts)?;
@@ -63,7 +88,50 @@ pub(super) fn undeleted(envelope: &[u8]) -> Result<Undeleted, Unusable> {
         form: "protobuf",
         value,
         cuts,
+        metadata: readable(metadata),
     })
+}
+
+/// The fields of the metadata, in the order of their numbers. What is empty is left out. Nothing depends on it, so what is
+/// strange is shown as it is.
+fn readable(metadata: &[u8]) -> Vec<(String, String)> {
+    let mut values: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for Field { number, payload, .. } in Fields(metadata).flatten() {
+        let value = match (number, payload) {
+            (CREATION_TIMESTAMP | DELETION_TIMESTAMP, Payload::Bytes(time)) => {
+                shown_time(time).unwrap_or_default()
+            }
+            // A pair of a map.
+            (LABELS | ANNOTATIONS, Payload::Bytes(pair)) => format!("{}={}", text(pair, 1), text(pair, 2)),
+            // Kind and name of an owner.
+            (OWNERS, Payload::Bytes(owner)) => format!("{} {}", text(owner, 1), text(owner, 3)),
+            // The name of a writer.
+            (WRITERS, Payload::Bytes(writer)) => text(writer, 1),
+            (_, Payload::Bytes(bytes)) if name(number).is_some() => {
+                String::from_utf8_lossy(bytes).into_owned()
+            }
+            (_, Payload::Bytes(bytes)) => format!("{} bytes", bytes.len()),
+            (_, Payload::Number(number)) => number.cast_signed().to_string(),
+            (_, Payload::Fixed) => "a number".into(),
+        };
+        values.entry(number).or_default().push(value);
+    }
+    let fields = values.iter().map(|(number, parts)| {
+        let name = name(*number).map_or_else(|| format!("field {number}"), str::to_owned);
+        (name, shown(parts))
+    });
+    fields.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// The name of a field of the metadata, if it is known.
+fn name(number: u64) -> Option<&'static str> {
+    let known = NAMES.iter().find(|(known, _)| *known == number);
+    known.map(|(_, name)| *name)
+}
+
+fn text(message: &[u8], number: u64) -> String {
+    let bytes = last(message, number).ok().flatten().unwrap_or_default();
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The metadata without the deletion.

@@ -64,7 +64,83 @@ fn names_the_truncated_field() {
     let json = br#"{"kind":"A","metadata":{"deletionGracePeriodSeconds":30,"name":"a","uid":"u"}}"#;
     let edited = undeleted(json).expect("an object");
     assert_eq!(edited.cuts[0].was, "30");
+    assert_eq!(edited.metadata[1], ("name".into(), "a".into()));
     assert_eq!(edited.value, br#"{"kind":"A","metadata":{"name":"a","uid":"u"}}"#);
+}
+
+/// Both forms of the same metadata are read alike, and what is unknown is not left out.
+#[test]
+fn metadata_is_shown_as_people_read_it() {
+    let pair = |number, key: &[u8], value: &[u8]| {
+        bytes_field(number, &[bytes_field(1, key), bytes_field(2, value)].concat())
+    };
+    let metadata = [
+        bytes_field(1, b"object"),
+        bytes_field(2, b""),
+        bytes_field(3, b"default"),
+        bytes_field(5, b"0b1a"),
+        number_field(7, 2),
+        bytes_field(9, &number_field(1, 1_763_881_200)),
+        number_field(10, 0),
+        pair(11, b"app", b"shop"),
+        pair(11, b"tier", b"db"),
+        bytes_field(
+            12,
+            &[
+                bytes_field(1, b"note"),
+                bytes_field(2, "x".repeat(500).as_bytes()),
+            ]
+            .concat(),
+        ),
+        bytes_field(
+            13,
+            &[
+                bytes_field(1, b"Db"),
+                bytes_field(3, b"main"),
+                bytes_field(4, b"u"),
+            ]
+            .concat(),
+        ),
+        bytes_field(14, b"x.test/a"),
+        bytes_field(14, b"x.test/b"),
+        bytes_field(17, &bytes_field(1, b"kubectl")),
+        bytes_field(99, b"new"),
+    ]
+    .concat();
+    let type_meta = bytes_field(1, &bytes_field(2, b"ConfigMap"));
+    let raw = bytes_field(2, &bytes_field(1, &metadata));
+    let edited = undeleted(&[PROTOBUF, &type_meta, &raw].concat()).expect("an object");
+    let long = format!("note={}...", "x".repeat(155));
+    let expected = [
+        ("name", "object"),
+        ("namespace", "default"),
+        ("uid", "0b1a"),
+        ("generation", "2"),
+        ("deletionTimestamp", "2025-11-23T07:00:00Z"),
+        ("deletionGracePeriodSeconds", "0"),
+        ("labels", "app=shop, tier=db"),
+        ("annotations", &*long),
+        ("ownerReferences", "Db main"),
+        ("finalizers", "x.test/a, x.test/b"),
+        ("managedFields", "kubectl"),
+        ("field 99", "3 bytes"),
+    ]
+    .map(|(field, value)| (field.to_owned(), value.to_owned()));
+    assert_eq!(edited.metadata, expected);
+
+    let json = format!(
+        r#"{{"kind":"A","metadata":{{"annotations":{{"note":"{}"}},"deletionGracePeriodSeconds":0,
+        "finalizers":["x.test/a","x.test/b"],"labels":{{"app":"shop","tier":"db"}},"managedFields":[{{"manager":"kubectl"}}],
+        "name":"object","ownerReferences":[{{"kind":"Db","name":"main","uid":"u"}}],"uid":"0b1a"}}}}"#,
+        "x".repeat(500)
+    );
+    let edited = undeleted(json.as_bytes()).expect("an object");
+    for (field, value) in edited.metadata {
+        assert!(
+            expected.contains(&(field.clone(), value.clone())),
+            "{field}: {value}"
+        );
+    }
 }
 
 #[test]

@@ -202,6 +202,11 @@ impl CsiDriver<'_> {
             .expect("this driver was started without an attacher")
     }
 
+    /// The real sidecars that act on volumes: the csi-provisioner, and the csi-attacher if there is one.
+    pub fn sidecars(&self) -> impl Iterator<Item = &Component> {
+        [&self.provisioner].into_iter().chain(&self.attacher)
+    }
+
     /// The real csi-snapshotter, which creates and deletes the snapshots at the driver.
     pub fn snapshotter(&self) -> &Component {
         self.snapshotter

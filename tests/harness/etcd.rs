@@ -37,6 +37,16 @@ impl Cluster {
         self.ask_etcd("kv/put", &json!({"key": key, "value": BASE64.encode(value)}));
     }
 
+    /// Deletes the key of an object, and compacts the store: nobody can ask any more what happened before.
+    #[track_caller]
+    pub fn forget(&self, key: &str) {
+        let key = BASE64.encode(format!("/registry/{key}"));
+        let deleted = self.ask_etcd("kv/deleterange", &json!({"key": key}));
+        assert_eq!(deleted["deleted"], "1", "{deleted}");
+        let compacted = json!({"revision": deleted["header"]["revision"], "physical": true});
+        self.ask_etcd("kv/compaction", &compacted);
+    }
+
     /// Gives the key of an object a lease of so many seconds, and returns the lease.
     #[track_caller]
     pub fn leased(&self, key: &str, seconds: u32) -> Value {

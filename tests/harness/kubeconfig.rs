@@ -22,6 +22,26 @@ pub fn write_with_token(path: PathBuf, server: &str, authority: &Authority, toke
     write_with(path, server, authority, &format!("token: {token}"))
 }
 
+/// Joins kubeconfigs of this kind in one, with a context of this name for each.
+pub fn joined(path: PathBuf, all: &[(&str, &Path)]) -> PathBuf {
+    let mut lists = [String::new(), String::new(), String::new()];
+    for (name, one) in all {
+        let text = fs::read_to_string(one).unwrap_or_else(|error| panic!("{}: {error}", one.display()));
+        let line = |begin: &str| {
+            let line = text.lines().find_map(|line| line.trim().strip_prefix(begin));
+            line.unwrap_or_else(|| panic!("no {begin} in {text}")).to_owned()
+        };
+        lists[0] += &format!("- {{name: {name}, cluster: {}}}\n", line("cluster: "));
+        lists[1] += &format!("- {{name: {name}, user: {}}}\n", line("user: "));
+        lists[2] += &format!("- {{name: {name}, context: {{cluster: {name}, user: {name}}}}}\n");
+    }
+    let [clusters, users, contexts] = lists;
+    let text =
+        format!("apiVersion: v1\nkind: Config\nclusters:\n{clusters}users:\n{users}contexts:\n{contexts}");
+    fs::write(&path, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+    path
+}
+
 fn quoted(path: &Path) -> String {
     format!("{:?}", path.display().to_string())
 }

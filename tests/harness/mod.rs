@@ -34,7 +34,7 @@ mod csi;
 mod etcd;
 mod go;
 mod history;
-mod kubeconfig;
+pub mod kubeconfig;
 mod kubectl;
 mod logs;
 mod namespace;

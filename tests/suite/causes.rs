@@ -84,7 +84,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 31] = [
+const HELPERS: [&str; 32] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -115,6 +115,7 @@ const HELPERS: [&str; 31] = [
     "pods/kubelet",
     "pods/pod_garbage_collector",
     "storage/stop_consumers",
+    "storage/taken_back",
     "storage/volume_attachments",
 ];
 

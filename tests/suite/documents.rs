@@ -348,6 +348,22 @@ fn relative_links_resolve() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// Whoever opens it has just deleted a disk: some 250 words a minute, and the command before anything else.
+#[test]
+fn the_emergency_page_is_read_in_a_minute() {
+    let page = fs::read_to_string(root().join("docs/rescue.md")).unwrap();
+    let first = page.lines().next().unwrap();
+    assert!(
+        first.contains("`kubectl finalizers rescue pvc/NAME -n NAMESPACE --only-retain`"),
+        "{first}"
+    );
+    let words = page
+        .split_whitespace()
+        .filter(|word| word.contains(char::is_alphanumeric));
+    let words = words.count();
+    assert!(words <= 280, "{words} words");
+}
+
 #[test]
 fn every_flag_is_in_the_documents() {
     let mut said = readme();

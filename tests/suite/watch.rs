@@ -1,6 +1,8 @@
 //! `watch`: objects that go while they are watched, and what can happen to the watch meanwhile.
 
+mod compacted;
 mod everything;
+mod many;
 
 use std::time::Duration;
 

@@ -10,6 +10,7 @@ pub(crate) mod pvc_protection;
 pub(crate) mod source_protection;
 pub(crate) mod stop_consumers;
 pub(crate) mod take_back;
+pub(crate) mod taken_back;
 #[cfg(test)]
 mod tests;
 pub(crate) mod volume_attachment_detach;

@@ -1,22 +1,7 @@
 //! Adds up quantities of storage, in the form that people read.
 
-use crate::diagnose::kinds::{PersistentVolume, PersistentVolumeClaim};
+use crate::diagnose::kinds::{PersistentVolume, PersistentVolumeClaim, quantity};
 use crate::snapshot::facts::Object;
-
-/// The suffixes of a quantity that name bytes (`kubernetes/apimachinery:pkg/api/resource/suffix.go`).
-const UNITS: [(&str, f64); 11] = [
-    ("Ki", 1024.0),
-    ("Mi", 1_048_576.0),
-    ("Gi", 1_073_741_824.0),
-    ("Ti", 1_099_511_627_776.0),
-    ("Pi", 1_125_899_906_842_624.0),
-    ("k", 1e3),
-    ("M", 1e6),
-    ("G", 1e9),
-    ("T", 1e12),
-    ("P", 1e15),
-    ("", 1.0),
-];
 
 /// The total capacity of some volumes.
 pub(crate) fn of<'a>(volumes: impl IntoIterator<Item = &'a &'a Object>) -> String {
@@ -32,17 +17,13 @@ pub(crate) fn of_claims(claims: &[&Object]) -> String {
 /// The sum of some quantities, in the largest binary unit that it fills: `30Gi`. Unreadable quantities count as
 /// zero.
 fn sum<'a>(quantities: impl Iterator<Item = &'a str>) -> String {
-    let bytes: f64 = quantities.filter_map(bytes).fold(0.0, |sum, bytes| sum + bytes);
-    let unit = UNITS[..5].iter().rev().find(|(_, size)| bytes >= *size);
+    let bytes: f64 = quantities
+        .filter_map(quantity::number)
+        .fold(0.0, |sum, bytes| sum + bytes);
+    let unit = quantity::UNITS[..6].iter().rev().find(|(_, size)| bytes >= *size);
     let (name, size) = unit.copied().unwrap_or(("", 1.0));
     let number = format!("{:.1}", bytes / size);
     format!("{}{name}", number.trim_end_matches(".0"))
-}
-
-fn bytes(quantity: &str) -> Option<f64> {
-    let (suffix, size) = UNITS.iter().find(|(suffix, _)| quantity.ends_with(suffix))?;
-    let number: f64 = quantity.strip_suffix(suffix)?.parse().ok()?;
-    number.is_finite().then_some(number * size)
 }
 
 #[test]

@@ -54,7 +54,7 @@ use crate::{
     command::Command,
     diagnose::{
         impact::{Impact, claim_disks, references, storage_quantity},
-        kinds::{ClaimTemplate, Workload},
+        kinds::Workload,
         model::{Fate, Safety, Step, When},
         view::View,
     },
@@ -71,7 +71,7 @@ pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &
             return impact.add_unknown("which claims it has, and what becomes of their data", &missing);
         }
     };
-    let own: Vec<_> = claims.iter().filter(|claim| is_of(claim, set)).collect();
+    let own: Vec<_> = claims.iter().filter(|claim| Workload(set).makes(claim)).collect();
     let (deleted, kept): (Vec<&Object>, Vec<&Object>) =
         own.into_iter().partition(|claim| goes_with(claim, set));
     let policy = Workload(set).claims_when_deleted();
@@ -104,19 +104,6 @@ pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &
         );
         impact.add_effect(Fate::Kept, says, references(kept));
     }
-}
-
-/// Whether the claim was made from one of the templates: `TEMPLATE-SET-ORDINAL`.
-fn is_of(claim: &Object, set: &Object) -> bool {
-    let ordinal = |template: &str| {
-        let rest = claim.name().strip_prefix(template)?;
-        rest.strip_prefix('-')?
-            .strip_prefix(set.name())?
-            .strip_prefix('-')
-    };
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let mut names = Workload(set).claim_templates().filter_map(ClaimTemplate::name);
-    names.any(|name| ordinal(name).is_some_and(is_number))
 }
 
 /// Whether the claim has owners, and all of them are the set or pods that are deleted with it.

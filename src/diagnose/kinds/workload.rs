@@ -64,6 +64,19 @@ impl<'a> Workload<'a> {
             .map(ClaimTemplate)
     }
 
+    /// Whether a StatefulSet makes this claim from one of its templates: `TEMPLATE-SET-ORDINAL`.
+    pub(crate) fn makes(self, claim: &Object) -> bool {
+        let ordinal = |template: &str| {
+            let rest = claim.name().strip_prefix(template)?;
+            rest.strip_prefix('-')?
+                .strip_prefix(self.0.name())?
+                .strip_prefix('-')
+        };
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let mut names = self.claim_templates().filter_map(ClaimTemplate::name);
+        names.any(|name| ordinal(name).is_some_and(is_number))
+    }
+
     /// What becomes of the claims of a StatefulSet that is deleted: `Retain` or `Delete`.
     pub(crate) fn claims_when_deleted(self) -> &'a str {
         self.0

@@ -8,16 +8,20 @@ use crate::{
     object::List,
     output::{
         flow::Look,
-        scan::{HIDDEN, Words, look_of_state, stopped_in_words},
+        scan::{HIDDEN, Words, changes_in_words, look_of_state, reason, stopped_in_words},
     },
     report::{
-        ObjectReport, ScanReport, gaps,
+        ObjectReport, ScanReport,
+        changes::ChangesReport,
+        gaps,
         root_causes::{RootCauseReport, Row},
     },
 };
 
 /// How many finalizers of an object an edge names.
 const FINALIZERS: usize = 2;
+/// How many objects that went, or may have gone, have a node.
+const WENT: usize = 50;
 
 impl Graph {
     pub(super) fn add_scan(&mut self, report: &ScanReport) {
@@ -42,10 +46,35 @@ impl Graph {
             let key = Key::Words(None, String::new());
             self.node(key, Shape::Words, "Nothing that was read is stuck.", "");
         }
+        if let Some(changes) = &report.changes {
+            self.changes(changes);
+        }
         if report.interrupted {
             self.missing(stopped_in_words(report), "");
         }
         self.not_read(HIDDEN, &report.not_read);
+    }
+
+    /// The counts are a node of their own. An object that is new says so, and one that went has a node, too.
+    fn changes(&mut self, changes: &ChangesReport) {
+        let key = Key::Words(None, "changes".into());
+        self.node(key, Shape::Words, "Changes", &changes_in_words(changes));
+        for one in &changes.new {
+            let place = self.object(&one.object, "");
+            self.changed(place, "new");
+        }
+        for one in changes.went.iter().take(WENT) {
+            let place = self.node((&one.object).into(), Shape::Missing, &one.object.pasteable(), "");
+            self.changed(place, "went");
+            self.mark(place, Mark::None, Look::Fine);
+        }
+        if let Some(more) = changes.went.len().checked_sub(WENT).filter(|&more| more > 0) {
+            self.missing(&format!("{more} more went"), "");
+        }
+        for one in changes.not_known.iter().take(WENT) {
+            let place = self.object(&one.object.object, "");
+            self.changed(place, &format!("not known: {}", reason(one)));
+        }
     }
 
     fn cause(&mut self, report: &ScanReport, cause: &RootCauseReport) {

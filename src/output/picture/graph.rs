@@ -39,6 +39,8 @@ pub(super) struct Node {
     pub(super) mark: Mark,
     pub(super) look: Look,
     name: String,
+    /// What changed since an earlier snapshot.
+    change: String,
     state: String,
 }
 
@@ -138,6 +140,7 @@ impl Graph {
                 mark: Mark::None,
                 look: Look::Plain,
                 name: name.to_owned(),
+                change: String::new(),
                 state: state.to_owned(),
             });
         } else if let Some(node) = self.nodes.get_mut(place).filter(|node| node.state.is_empty()) {
@@ -149,6 +152,13 @@ impl Graph {
     /// The node of an object, if it is drawn.
     pub(super) fn place(&self, object: &ObjectName) -> Option<usize> {
         self.places.get(&object.into()).copied()
+    }
+
+    /// Says on a node what changed.
+    pub(super) fn changed(&mut self, place: usize, change: &str) {
+        if let Some(node) = self.nodes.get_mut(place) {
+            change.clone_into(&mut node.change);
+        }
     }
 
     /// Marks a node. A fault stays one.
@@ -184,7 +194,7 @@ impl Graph {
 }
 
 impl Node {
-    /// The lines of its label, harmless: its name, its mark, its state.
+    /// The lines of its label, harmless: its name, what changed, its mark, its state.
     pub(super) fn lines(&self) -> Vec<String> {
         let mark = match self.mark {
             Mark::None => "",
@@ -198,6 +208,7 @@ impl Node {
         };
         let lines = [
             shortened(&self.name, usize::MAX),
+            shortened(&self.change, STATE),
             mark.to_owned(),
             shortened(&self.state, width),
         ];

@@ -2,6 +2,7 @@
 //! style but its own two.
 
 mod cause;
+mod changes;
 mod explanation;
 mod missing;
 mod scan;

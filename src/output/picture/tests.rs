@@ -3,7 +3,7 @@
 mod html;
 mod reports;
 
-use self::reports::{HOSTILE, explanation, many, scan_of};
+use self::reports::{HOSTILE, changed_scan_of, explanation, many, scan_of};
 use super::{Graph, dot, mermaid};
 
 fn drawn_dot(graph: &Graph) -> String {
@@ -18,11 +18,12 @@ fn drawn_mermaid(graph: &Graph) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// Both graphs in both languages.
+/// All graphs in both languages.
 fn all(name: &str) -> Vec<String> {
     let graphs = [
         Graph::of_explanations(&[explanation(name)]),
         Graph::of_scan(&scan_of(name)),
+        Graph::of_scan(&changed_scan_of(name)),
     ];
     let drawn = graphs
         .iter()
@@ -69,6 +70,40 @@ digraph waits {
 }
 "
     );
+}
+
+#[test]
+fn what_changed_is_in_each_picture() {
+    let report = changed_scan_of("data-0");
+    let graph = Graph::of_scan(&report);
+    let page = html::scanned(&report);
+    for (picture, line) in [(drawn_dot(&graph), "\\n"), (drawn_mermaid(&graph), "<br/>")] {
+        for text in [
+            format!("pvc/new-data-0 -n db{line}new"),
+            format!("pvc/went-data-0 -n db{line}went"),
+            format!("pvc/unknown-data-0 -n db{line}not known"),
+            "1 new, 1 went, 0 stay, 1 not known.".to_owned(),
+        ] {
+            // Mermaid writes some characters as entities.
+            let text = if line == "\\n" {
+                text
+            } else {
+                text.replace(':', "#58;")
+            };
+            assert!(picture.contains(&text), "{text}: {picture}");
+        }
+    }
+    for text in [
+        "1 new, 1 went, 0 stay, 1 not known.",
+        "<tr><td>new<td><code>pvc/new-data-0 -n db</code>",
+        "<tr><td>went<td><code>pvc/went-data-0 -n db</code>",
+        "<tr><td>not known<td><code>pvc/unknown-data-0 -n db</code>",
+        "not read now: data-0",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    // Without an earlier snapshot nothing is said of changes.
+    assert!(!html::scanned(&scan_of("data-0")).contains("Changes"));
 }
 
 #[test]

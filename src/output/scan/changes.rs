@@ -15,6 +15,10 @@ use crate::{
 /// So many objects of each kind of change are shown, unless the user asks for all.
 const SHOWN: usize = 10;
 
+/// What the word of some objects means.
+pub(in crate::output) const NOT_KNOWN: &str =
+    "Not known: what was not read at both times is neither new nor gone.";
+
 const CHANGES: &[Column] = &[
     Column::fixed("change"),
     Column::fixed("object"),
@@ -26,15 +30,7 @@ impl Scan<'_> {
     pub(super) fn changes(&self, changes: &ChangesReport, out: &mut impl Write) -> io::Result<()> {
         let (rows, hidden) = self.change_rows(changes);
         if !self.options.no_headers {
-            let time = changes.since.strftime("%Y-%m-%d %H:%M");
-            let text = format!(
-                "CHANGES since {time} UTC: {} new, {} went, {} {}, {} not known.",
-                changes.new.len(),
-                changes.went.len(),
-                changes.stays.len(),
-                if changes.stays.len() == 1 { "stays" } else { "stay" },
-                changes.not_known.len(),
-            );
+            let text = format!("CHANGES {}", changes_in_words(changes));
             for line in self.wrap(&text, 0).lines() {
                 writeln!(out, "{}", self.style.heading(line))?;
             }
@@ -74,19 +70,32 @@ impl Scan<'_> {
         if changes.not_known.is_empty() {
             return Ok(());
         }
-        let text = "Not known: what was not read at both times is neither new nor gone.";
-        for line in self.wrap(text, 2).lines() {
+        for line in self.wrap(NOT_KNOWN, 2).lines() {
             writeln!(out, "{}", Look::Caution.paint(line, &self.style))?;
         }
         Ok(())
     }
 }
 
+/// Since when, and how many objects changed in which way.
+pub(in crate::output) fn changes_in_words(changes: &ChangesReport) -> String {
+    let time = changes.since.strftime("%Y-%m-%d %H:%M");
+    format!(
+        "since {time} UTC: {} new, {} went, {} {}, {} not known.",
+        changes.new.len(),
+        changes.went.len(),
+        changes.stays.len(),
+        if changes.stays.len() == 1 { "stays" } else { "stay" },
+        changes.not_known.len(),
+    )
+}
+
 fn row(word: &str, one: &ChangedObject, why: String) -> Vec<String> {
     vec![word.to_owned(), one.object.pasteable(), one.age.to_string(), why]
 }
 
-fn reason(one: &NotKnown) -> String {
+/// Why it is not known what became of an object.
+pub(in crate::output) fn reason(one: &NotKnown) -> String {
     let time = match one.not_read {
         Time::Before => "not read then",
         Time::Now => "not read now",

@@ -16,6 +16,7 @@ use crate::{
     diagnose::{
         kinds::{PersistentVolume, PersistentVolumeClaim},
         reclaim_policy,
+        taken_back::obstacle_of_claim,
     },
     object::ObjectRef,
     plan::{RETAIN, Refusal, Request},
@@ -27,8 +28,6 @@ const SET_BY_BINDING: [&str; 2] = [
     "pv.kubernetes.io/bind-completed",
     "pv.kubernetes.io/bound-by-controller",
 ];
-/// Conditions of a claim whose volume is being resized.
-const RESIZES: [&str; 2] = ["Resizing", "FileSystemResizePending"];
 
 /// The pods that use a claim; or why they could not be read.
 pub type Users = Result<Vec<ObjectRef>, String>;
@@ -36,28 +35,8 @@ pub type Users = Result<Vec<ObjectRef>, String>;
 impl Rescue {
     /// The rescue of a claim whose volume stays, or why there is none.
     pub(super) fn of_claim(volume: &Object, claim: Object, restore_policy: bool) -> Result<Self, Refusal> {
-        let target = volume.reference();
-        let name = claim.reference().pasteable();
-        let refuse = |why, needs: &str| Err(Refusal::new(&target, why, needs, super::keep_disk(volume)));
-        if let Some(owner) = claim.list("/metadata/ownerReferences").first() {
-            let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
-            let [kind, owner] = ["kind", "name"].map(field);
-            return refuse(
-                format!(
-                    "the owner of {name}, {kind} {owner}, may delete it again, and the new claim cannot be its own"
-                ),
-                "the claim has no owner references",
-            );
-        }
-        let conditions = claim.list("/status/conditions").iter();
-        let mut types = conditions.filter_map(|condition| condition.get("type")?.as_str());
-        if types.any(|ty| RESIZES.contains(&ty)) {
-            return refuse(
-                format!(
-                    "the volume of {name} is being resized, and a new claim would ask for more than it has"
-                ),
-                "the resize is finished",
-            );
+        if let Some(obstacle) = obstacle_of_claim(&claim) {
+            return Err(super::not_again(obstacle, volume, Some(&claim)));
         }
         Ok(Rescue {
             kept: reclaim_policy::policy(volume) == RETAIN,
@@ -65,6 +44,7 @@ impl Rescue {
             claim,
             restore_policy,
             lost: Lost::Claim,
+            sets: Vec::new(),
         })
     }
 
@@ -84,7 +64,8 @@ impl Rescue {
         let held: Vec<_> = self.claim.finalizers().into_iter().map(|one| one.name).collect();
         let mut all = vec![self.keep_step()];
         all.push(format!(
-            "Wait until the claim is gone. Nothing here removes {} from it, or stops a pod.",
+            "Wait until the claim is gone. Nothing here removes {} from it, or stops a pod. The volume is Released then, \
+             and Retain keeps its provisioner from deleting the disk.",
             held.join(", ")
         ));
         all.push(
@@ -96,6 +77,25 @@ impl Rescue {
         all.push("Wait until volume and claim are Bound, and compare them with their copies.".into());
         all.push(self.policy_step());
         all
+    }
+
+    /// What is where in this state, while the volume exists.
+    pub(super) fn claim_state(&self, volume: &Object, claim: Option<&Object>) -> String {
+        match claim {
+            None if self.kept => format!(
+                "The claim is gone. Its volume {} stays, and keeps the disk.",
+                volume.name()
+            ),
+            None => format!(
+                "The claim is gone, and its volume {} still exists.",
+                volume.name()
+            ),
+            Some(claim) if claim.uid() == self.claim.uid() => "The claim is still being deleted.".into(),
+            Some(claim) => format!(
+                "The claim exists again. It is {}.",
+                PersistentVolumeClaim(claim).phase()
+            ),
+        }
     }
 
     /// The next step in this state.
@@ -157,7 +157,8 @@ impl Rescue {
         if reclaim_policy::policy(volume) != RETAIN {
             all.push(Request::set_retain(volume));
         }
-        // A uid is unique, so no claim has this name. It comes last, because a quota can refuse it: see `exceeds_quota`.
+        // A uid is unique, so no claim has this name. It comes last, because a quota can refuse it: see
+        // `waits_for_the_old_one`.
         all.push(self.claim_creation(&format!("rescue-{}", self.claim.uid())));
         all
     }

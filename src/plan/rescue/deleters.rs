@@ -1,11 +1,16 @@
-//! Who may delete an object again: its owners, and the programs that deployed it, by the marks that they leave on their
-//! objects (`knowledge/deployers.yaml`).
+//! Who may delete an object again: its owners, the programs that deployed it, and the StatefulSet that made a claim.
+//!
+//! A program that deploys leaves marks on its objects (`knowledge/deployers.yaml`). A StatefulSet becomes the owner of its
+//! claims only when its policy says so, and its Pods run
+//! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_set_utils.go` updateClaimOwnerRefForSetAndPod). So a claim
+//! without an owner can get one again, and the policy of the StatefulSet is what counts.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use crate::{
+    diagnose::kinds::Workload,
     knowledge::{
         Knowledge,
         schema::{Applies, Deployer, glob},
@@ -29,6 +34,44 @@ pub(in crate::plan) fn deleters(object: &Object, what: &str, knowledge: &Knowled
         .iter()
         .map(|who| format!("The {what} may be deleted again by {who}: stop that first."))
         .collect()
+}
+
+/// What the StatefulSet that made this claim does with it, a sentence each. `sets` are all of its namespace, or why they
+/// could not be read.
+pub(super) fn by_sets(claim: &Object, sets: &Result<Vec<Object>, String>) -> Vec<String> {
+    let sets = match sets {
+        Ok(sets) => sets,
+        Err(why) => {
+            return vec![format!(
+                "Whether a StatefulSet deletes the claim again is not known: {why}."
+            )];
+        }
+    };
+    let its = sets.iter().filter(|set| Workload(set).makes(claim));
+    let deletes = its.flat_map(|set| {
+        [
+            (
+                "whenDeleted",
+                Workload(set).claims_when_deleted(),
+                "it is deleted",
+            ),
+            (
+                "whenScaled",
+                Workload(set).claims_when_scaled(),
+                "it is scaled down",
+            ),
+        ]
+        .into_iter()
+        .filter(|(_, policy, _)| *policy == "Delete")
+        .map(|(field, _, when)| {
+            format!(
+                "The claim may be deleted again by StatefulSet {} when {when}: set its \
+                 persistentVolumeClaimRetentionPolicy.{field} to Retain first.",
+                set.name()
+            )
+        })
+    });
+    deletes.collect()
 }
 
 fn is_marked_by(object: &Object, deployer: &Deployer) -> bool {

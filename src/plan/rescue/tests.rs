@@ -325,7 +325,10 @@ fn a_rescue_that_goes_on_says_where_it_is() {
     for (volume, told) in [
         (Some(volume(unchanged)), "still being deleted, with policy Delete"),
         (Some(volume(retained)), "still being deleted, with policy Retain"),
-        (None, "The volume object is gone, and its policy was Retain"),
+        (
+            None,
+            "The volume object is gone. Its policy was Retain, so its disk disk-1 stays",
+        ),
         (Some(made(unchanged)), "The volume exists again. It is Bound"),
     ] {
         let plan = rescue
@@ -347,6 +350,41 @@ fn a_rescue_that_goes_on_says_where_it_is() {
     }
     let other = made(|value| value["spec"]["csi"]["volumeHandle"] = "disk-2".into());
     assert!(rescue.resumed(Some(&other), Some(&bound), &knowledge).is_err());
+}
+
+/// It owns the claim only while its policy says so and its Pods run.
+#[test]
+fn a_stateful_set_that_deletes_claims_is_named_although_it_owns_none() {
+    let set = |name: &str, when_scaled: &str| {
+        let value = json!({"metadata": {"name": name, "namespace": "ns", "uid": format!("uid-{name}")}, "spec": {
+            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": when_scaled},
+            "volumeClaimTemplates": [{"metadata": {"name": "data"}}]}});
+        bare("apps", "statefulsets", "StatefulSet", value)
+    };
+    let its = || claim(|value| value["metadata"]["name"] = "data-db-0".into());
+    let of_its = || volume(|value| value["spec"]["claimRef"]["name"] = "data-db-0".into());
+    let said_with = |sets: Result<Vec<Object>, String>| {
+        let mut rescue = Rescue::new(&of_its(), found(its()), false).expect("it can be rescued");
+        rescue.consider(&sets);
+        said(&planned(&rescue))
+    };
+    let named = "deleted again by StatefulSet db when it is scaled down";
+    for (sets, expected) in [
+        (vec![set("db", "Delete")], true),
+        (vec![set("db", "Retain")], false),
+        // The claim of another set.
+        (vec![set("d", "Delete")], false),
+        (vec![], false),
+    ] {
+        let said = said_with(Ok(sets));
+        assert_eq!(said.contains(named), expected, "{said}");
+        assert!(!said.contains("whenDeleted"), "{said}");
+    }
+    let said = said_with(Err("forbidden".into()));
+    assert!(
+        said.contains("Whether a StatefulSet deletes the claim again is not known: forbidden."),
+        "{said}"
+    );
 }
 
 /// The receipt has all that is needed to go on.

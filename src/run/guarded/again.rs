@@ -84,9 +84,13 @@ impl Carrier<'_> {
 
     async fn walk(&mut self, current: &Current, record: &mut Record, facts: &Facts) -> Settled {
         let (mut sent, mut noted, mut refusals) = (false, false, 0);
+        let mut state = String::new();
         let mut progress = Instant::now();
         loop {
             let pair = volumes::read_pair(self.planner.server, facts, &record.steps).await;
+            if let Ok(Pair { volume, claim }) = &pair {
+                state = record.steps.state(volume.as_ref(), claim.as_ref());
+            }
             let (pause, waits_for) = match pair {
                 Err(why) => (
                     RETRY_INTERVAL,
@@ -94,12 +98,12 @@ impl Carrier<'_> {
                 ),
                 Ok(pair) => match record.steps.next(pair.volume.as_ref(), pair.claim.as_ref()) {
                     Next::Done(differences) => return self.done(&record.steps, differences),
-                    Next::Stop(why) => return ended(sent, &format!("Stopped: {why}.")),
+                    Next::Stop(why) => return ended(sent, &state, &format!("Stopped: {why}.")),
                     Next::Wait(until) => {
                         // The claim can go after this run ended, and then only the receipt knows that its disk was kept.
                         if record.steps.lost() == Lost::Claim && record.steps.is_kept() && !noted {
                             if let Err(why) = self.note(current, record, until, None) {
-                                return ended(sent, &format!("There would be no receipt: {why}"));
+                                return ended(sent, &state, &format!("There would be no receipt: {why}"));
                             }
                             noted = true;
                         }
@@ -107,7 +111,7 @@ impl Carrier<'_> {
                     }
                     Next::Send(what, request) => {
                         if let Err(why) = self.note(current, record, what, Some(&request)) {
-                            return ended(sent, &format!("There would be no receipt: {why}"));
+                            return ended(sent, &state, &format!("There would be no receipt: {why}"));
                         }
                         sent = true;
                         match self.send_for(&request, &pair).await {
@@ -121,7 +125,7 @@ impl Carrier<'_> {
                                     let needs = veto(&message).says;
                                     let says =
                                         format!("The server refused to {what}: {message}. Needed: {needs}.");
-                                    return ended(true, &says);
+                                    return ended(true, &state, &says);
                                 }
                                 (RETRY_INTERVAL, format!("the server accepts to {what}: {message}"))
                             }
@@ -135,6 +139,7 @@ impl Carrier<'_> {
             if progress.elapsed() >= timing::RESCUE_STEP {
                 return ended(
                     sent,
+                    &state,
                     &format!("Waited {}s until {waits_for}.", timing::RESCUE_STEP.as_secs()),
                 );
             }
@@ -154,6 +159,7 @@ impl Carrier<'_> {
             {
                 let mut settled = ended(
                     sent,
+                    &state,
                     &format!("Stopped with Ctrl-C while waiting until {waits_for}."),
                 );
                 settled.exit = Exit::Interrupted;
@@ -201,10 +207,11 @@ impl Carrier<'_> {
     }
 }
 
-/// A rescue that ended early.
-fn ended(sent: bool, why: &str) -> Settled {
+/// A rescue that ended early, in this state.
+fn ended(sent: bool, state: &str, why: &str) -> Settled {
     if sent {
-        Settled::new(OutcomeResult::Unfinished, why, Exit::Failed)
+        let says = format!("{why} {state}");
+        Settled::new(OutcomeResult::Unfinished, says.trim_end(), Exit::Failed)
     } else {
         Settled::failed(format!("Nothing was sent. {why}"))
     }

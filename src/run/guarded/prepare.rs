@@ -12,7 +12,7 @@ use crate::{
     error::Error,
     knowledge::Knowledge,
     object::ObjectRef,
-    plan::{self, Instead, Lost, Need, Plan, Refusal, Rescue, Seen, exceeds_quota, veto},
+    plan::{self, Instead, Lost, Need, Plan, Refusal, Rescue, Seen, veto, waits_for_the_old_one},
     run::{
         complain, explain,
         guarded::{rights, stored, volumes},
@@ -274,7 +274,8 @@ impl Planner<'_> {
             }
             Wanted::Rescue { restore_policy, .. } => {
                 let claim = volumes::claim_of(Witness::Server(self.server), object, facts).await;
-                let rescue = Rescue::new(object, claim, *restore_policy)?;
+                let mut rescue = Rescue::new(object, claim, *restore_policy)?;
+                rescue.consider(&volumes::sets(Witness::Server(self.server), &rescue, facts).await);
                 let users = volumes::users(Witness::Server(self.server), &rescue, facts).await;
                 return Ok(Item {
                     object: object.clone(),
@@ -334,8 +335,9 @@ impl Planner<'_> {
             let missing = rights::first_missing(server, &rights).await;
             let trial = match (&item.rescue, &plan.untried) {
                 (Some(rescue), _) => match try_steps(server, now, &rescue.trials(now)).await {
-                    // The quota counts the old claim until that is gone.
-                    Trial::Refused(message) if rescue.lost() == Lost::Claim && exceeds_quota(&message) => {
+                    Trial::Refused(message)
+                        if rescue.lost() == Lost::Claim && waits_for_the_old_one(&message) =>
+                    {
                         Trial::Fine
                     }
                     trial => trial,

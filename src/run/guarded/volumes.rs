@@ -100,16 +100,40 @@ pub(super) async fn users(witness: Witness<'_>, rescue: &Rescue, facts: &mut Fac
         return Ok(Vec::new());
     }
     let claim = rescue.claim();
+    let pods = list(witness, Resource::new("", "pods"), claim, facts).await?;
+    let users = pods.iter().filter(|pod| uses_claim(pod, claim));
+    Ok(users.map(Object::reference).collect())
+}
+
+/// The StatefulSets of the namespace of the claim; or why they could not be read.
+pub(super) async fn sets(
+    witness: Witness<'_>,
+    rescue: &Rescue,
+    facts: &mut Facts,
+) -> Result<Vec<Object>, String> {
+    list(
+        witness,
+        Resource::new("apps", "statefulsets"),
+        rescue.claim(),
+        facts,
+    )
+    .await
+}
+
+/// The objects of this type in the namespace of the claim; or why they could not be read.
+async fn list(
+    witness: Witness<'_>,
+    resource: Resource,
+    claim: &Object,
+    facts: &mut Facts,
+) -> Result<Vec<Object>, String> {
     let query = Query::List {
-        resource: Resource::new("", "pods"),
+        resource,
         namespace: Some(claim.namespace().to_owned()),
     };
     witness.answer([query.clone()], facts).await;
     match facts.answers.get(&query) {
-        Some(Ok(Answer::List(pods))) => {
-            let users = pods.iter().filter(|pod| uses_claim(pod, claim));
-            Ok(users.map(Object::reference).collect())
-        }
+        Some(Ok(Answer::List(found))) => Ok(found.clone()),
         Some(Err(why)) => Err(why.message()),
         _ => Err(Why::Interrupted.message()),
     }

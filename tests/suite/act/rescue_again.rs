@@ -1,9 +1,14 @@
 //! `rescue pv/NAME`: the volume is there again, for the same disk and the same claim, with the real provisioner, attacher
 //! and kube-controller-manager.
 
+mod by_others;
 mod claims;
 mod interrupted;
+mod random;
 mod refused;
+mod rejected;
+
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
@@ -15,7 +20,7 @@ use super::{
 };
 use crate::{
     explain::told::{SOON, delete, goes},
-    harness::{Cluster, Output, wait},
+    harness::{Cluster, Options, Output, is_since, wait},
 };
 
 /// What must not change while a volume is made again.
@@ -229,6 +234,62 @@ fn a_volume_that_a_person_made_is_there_again_too() {
     }
 }
 
+/// The provisioner of host paths is a part of kube-controller-manager, which then protects the disk itself.
+#[test]
+fn a_volume_of_a_provisioner_within_the_controller_manager_is_there_again() {
+    let cluster = Cluster::with(&Options {
+        controller_manager_args: &["--enable-hostpath-provisioner"],
+        ..Options::default()
+    });
+    let case = Case::empty(&cluster, "in-tree-provisioned");
+    cluster.apply(
+        "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: host}, provisioner: kubernetes.io/host-path}",
+    );
+    case.ns.apply(
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {storageClassName: host, accessModes: \
+         [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}",
+    );
+    let claim = || case.ns.get(["pvc", "data"]).expect("the claim exists");
+    wait("the claim is bound", SOON, || {
+        claim()["status"]["phase"] == "Bound"
+    });
+    let name = claim()["spec"]["volumeName"]
+        .as_str()
+        .expect("a volume")
+        .to_owned();
+    let get = || cluster.get(["pv", &name]);
+    let is_protected = || {
+        let volume = get().expect("the volume exists");
+        // HonorPVReclaimPolicy is on by default since then.
+        !is_since(31)
+            || volume["metadata"]["finalizers"]
+                .to_string()
+                .contains("kubernetes.io/pv-controller")
+    };
+    wait("the disk is protected", SOON, is_protected);
+    let before = get().expect("the volume exists");
+    let folder = before["spec"]["hostPath"]["path"].as_str().expect("a path");
+    let file = Path::new(folder).join("file");
+    fs::write(&file, "precious").expect("the disk is a folder");
+
+    let pv = format!("pv/{name}");
+    delete(&cluster, &pv, "");
+    let outcome = outcome(&case, &["rescue", &pv, "--restore-policy"]);
+    assert_eq!(outcome["differences"], json!([]), "{outcome:#}");
+    let after = get().expect("the volume exists");
+    assert_ne!(after["metadata"]["uid"], before["metadata"]["uid"]);
+    assert_eq!(after["status"]["phase"], "Bound", "{after:#}");
+    assert_eq!(after["spec"]["persistentVolumeReclaimPolicy"], "Delete");
+    assert_eq!(claim()["status"]["phase"], "Bound");
+    assert_eq!(fs::read_to_string(&file).expect("the file is there"), "precious");
+    wait("the disk is protected again", SOON, is_protected);
+
+    // With the old policy the disk goes with its claim, as before.
+    delete(&cluster, "pvc/data", case.ns.name());
+    goes(&cluster, &pv, "");
+    assert!(!file.exists());
+}
+
 /// A source of a volume that no driver serves.
 pub(super) fn csi_disk() -> Value {
     json!({"csi": {"driver": "none.example.test", "volumeHandle": "disk"}})
@@ -237,22 +298,27 @@ pub(super) fn csi_disk() -> Value {
 /// A volume without a controller, Bound to claim `data`, with these metadata and this specification added. Returns its
 /// name.
 pub(super) fn static_volume(case: &Case<'_>, metadata: &Value, spec: &Value) -> String {
+    static_volume_of("data", case, metadata, spec)
+}
+
+/// The same for a claim of this name.
+fn static_volume_of(claim: &str, case: &Case<'_>, metadata: &Value, spec: &Value) -> String {
     let name = case.cluster.unique("static");
     let mut volume = json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": {
         "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain",
-        "storageClassName": "", "claimRef": {"namespace": case.ns.name(), "name": "data"}}});
+        "storageClassName": "", "claimRef": {"namespace": case.ns.name(), "name": claim}}});
     for (place, added) in [("metadata", metadata), ("spec", spec)] {
         for (key, value) in added.as_object().expect("it is an object") {
             volume[place][key] = value.clone();
         }
     }
     case.cluster.apply(&volume.to_string());
-    let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": {
+    let new = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": claim}, "spec": {
         "storageClassName": "", "volumeName": name, "accessModes": volume["spec"]["accessModes"],
         "resources": {"requests": {"storage": "1Mi"}}}});
-    case.ns.apply(&claim.to_string());
+    case.ns.apply(&new.to_string());
     wait("volume and claim are Bound", SOON, || {
-        case.ns.get(["pvc", "data"]).expect("the claim exists")["status"]["phase"] == "Bound"
+        case.ns.get(["pvc", claim]).expect("the claim exists")["status"]["phase"] == "Bound"
             && case.cluster.get(["pv", &name]).expect("the volume exists")["status"]["phase"] == "Bound"
     });
     name

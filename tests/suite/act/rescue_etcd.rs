@@ -1,6 +1,8 @@
 //! `rescue --etcd`: the API server shows the same object, alive, after one transaction that changed nothing else.
 
 mod lost;
+mod prefix;
+mod printed;
 mod random;
 mod refused;
 
@@ -63,6 +65,9 @@ fn an_object_that_was_deleted_is_the_same_and_alive() {
         "(protobuf)",
         "-metadata.deletionTimestamp: ",
         "-metadata.deletionGracePeriodSeconds: 0",
+        // The rest of the metadata is the same before and after.
+        "both have name: held",
+        "finalizers: example.com/hold, example.com/other",
         "DESTROYED",
         "The garbage collector may ignore it until kube-controller-manager restarts.",
     ] {

@@ -161,7 +161,9 @@ fn try_to_carry_out(cluster: &Cluster, command: &str) -> bool {
         let plan: Value = serde_json::from_slice(&plan.stdout).unwrap_or_default();
         let refused = plan["refused"].as_array();
         let wants_a_cost = |each: &Value| each.to_string().contains("--accept");
-        if refused.is_none_or(|refused| !refused.iter().all(wants_a_cost)) {
+        // A person restarts the Pods of such a claim meanwhile: `act::rescue_again::claims` does that.
+        let waits_for_pods = plan["plans"][0]["retention"]["again"] == "claim";
+        if waits_for_pods || refused.is_none_or(|refused| !refused.iter().all(wants_a_cost)) {
             return false;
         }
         told::carry_out(cluster, command);

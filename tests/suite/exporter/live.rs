@@ -86,3 +86,29 @@ fn watches_tell_what_changes_and_survive_a_restart_of_the_api_server() {
     });
     exporter.end(Signal::TERM);
 }
+
+/// No watch can go on where it was, and the events of that time are gone.
+#[test]
+fn what_goes_while_the_store_is_compacted_is_told_after_reading_again() {
+    let cluster = Cluster::with(&Options {
+        controller_manager: false,
+        ..Options::default()
+    });
+    let ns = cluster.namespace("exported-compacted");
+    ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/held]}}");
+    ns.kubectl(["delete", "cm/held", "--wait=false"]).success();
+    let exporter = Exporter::of(cluster.kubeconfig(), &[]);
+    exporter.wait_until_ready();
+    let stuck = || {
+        value(
+            &exporter.metrics(),
+            "finalizers_deletion_objects{resource=\"configmaps\"",
+        )
+    };
+    wait("the deletion is told", SOON * 2, || stuck() == Some(1.0));
+    cluster.api_server().kill();
+    cluster.forget(&format!("configmaps/{}/held", ns.name()));
+    cluster.api_server().start();
+    wait("the end of the deletion is told", SOON * 2, || stuck().is_none());
+    exporter.end(Signal::TERM);
+}

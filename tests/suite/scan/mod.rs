@@ -3,6 +3,7 @@
 //! Every JSON document that these tests read is checked against `docs/scan.schema.json`, so that all of them
 //! prove the schema.
 
+mod clusters;
 mod connection;
 mod dead_backends;
 mod deleting;

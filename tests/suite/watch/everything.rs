@@ -24,7 +24,7 @@ fn server() -> Fake {
         )
 }
 
-trait Where {
+pub(super) trait Where {
     /// Only for watches.
     fn in_watch(self) -> Rule;
     /// Only for lists.

@@ -50,10 +50,7 @@
 
 use crate::{
     diagnose::{
-        causes::{
-            advice,
-            storage::{pv_protection, take_back},
-        },
+        causes::advice,
         kinds::PersistentVolume,
         limits,
         model::{Finding, Moment, Outlook, Step, When},
@@ -76,14 +73,26 @@ pub(crate) fn add_keep_disk_step(object: &Object, findings: &mut [Finding], view
         return;
     };
     if object.is("", "persistentvolumes") {
-        finding.steps.splice(0..0, volume_steps(object, view));
+        finding.steps.splice(0..0, volume_step(object));
     } else if object.is("", "persistentvolumeclaims") {
         finding.steps.splice(0..0, claim_step(object, view));
-    } else if object.is("", "namespaces") {
-        add_namespace_step(object.name(), finding, view);
-    } else if may_own_claims(object, view) {
-        add_owner_step(object, finding, view);
+    } else {
+        add_claims_step(disks_that_go(object, view), finding);
     }
+}
+
+/// The volumes whose disks may be deleted after the claims that go with this object. None for a volume or a claim, which
+/// has its own disk.
+fn disks_that_go<'a>(object: &Object, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+    let mut volumes = if object.is("", "namespaces") {
+        volumes_of_namespace(object.name(), view)?
+    } else if may_own_claims(object, view) {
+        volumes_of_owner(object, view)?
+    } else {
+        Vec::new()
+    };
+    volumes.retain(|volume| is_at_stake(volume));
+    Ok(volumes)
 }
 
 /// Whether claims may go with this object. An orphaning deletion keeps everything that it owns.
@@ -101,62 +110,40 @@ fn may_own_claims(object: &Object, view: &View<'_>) -> bool {
 
 /// The claims that this object owns go after it. Some operators own claims by a label alone, with the name of the object.
 /// To keep one disk too many loses nothing.
-fn add_owner_step(owner: &Object, finding: &mut Finding, view: &View<'_>) {
+fn volumes_of_owner<'a>(owner: &Object, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
     let is_workload = owner.is("apps", "statefulsets");
     let is_its = |claim: &&Object| {
         claim.owned_by(owner.uid()).next().is_some()
             || !is_workload && claim.labels().values().any(|value| value == owner.name())
     };
-    let volumes = view
-        .list("", "persistentvolumeclaims", owner.namespace())
-        .and_then(|claims| volumes_of(claims.iter().filter(is_its), view));
-    add_claims_step(volumes, finding);
+    let claims = view.list("", "persistentvolumeclaims", owner.namespace())?;
+    volumes_of(claims.iter().filter(is_its), view)
 }
 
-fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
-    if !is_at_stake(volume) {
-        return Vec::new();
-    }
-    if PersistentVolume(volume).phase() != "Bound" {
-        let text = format!(
-            "Keep the disk {}, if it still exists: set the volume to Retain. The volume object then goes.",
-            disk(volume)
-        );
-        return vec![advice::keep_disks(When::Mistake, text, &[volume])];
-    }
-    let claim = pv_protection::claim_of(volume, view);
-    let claim_stays = claim.is_ok_and(|claim| claim.is_some_and(|claim| claim.deletion().is_none()));
-    let text = if claim_stays {
-        "Keep the disk: set Retain. Without --only-retain, it takes the deletion back."
-    } else {
-        "Keep the disk: set the volume to Retain. The volume still goes when its claim goes."
-    };
-    vec![advice::keep_disks(When::Mistake, text.into(), &[volume])]
+fn volume_step(volume: &Object) -> Option<Step> {
+    is_at_stake(volume).then(|| {
+        let text = if PersistentVolume(volume).phase() == "Bound" {
+            "Keep the disk: set the volume to Retain. The volume still goes when its claim goes.".into()
+        } else {
+            format!(
+                "Keep the disk {}, if it still exists: set the volume to Retain. The volume object then goes.",
+                disk(volume)
+            )
+        };
+        advice::keep_disks(When::Mistake, text, &[volume])
+    })
 }
 
 fn claim_step(claim: &Object, view: &View<'_>) -> Option<Step> {
     let volumes = volumes_of([claim], view).ok()?;
     volumes.into_iter().any(is_at_stake).then(|| {
-        let text = if take_back::is_made_again(claim, view) {
-            "Keep the disk: set Retain. Without --only-retain, it takes the deletion back."
-        } else {
-            "Keep the disk: set its volume to Retain. The claim still goes when no pod uses it."
-        };
+        let text = "Keep the disk: set its volume to Retain. The claim still goes when no pod uses it.";
         advice::keep_disks(When::Mistake, text.into(), &[claim])
     })
 }
 
-/// The claims of a namespace go with it, and may be gone when somebody reads this. So the step names their volumes.
-fn add_namespace_step(namespace: &str, finding: &mut Finding, view: &View<'_>) {
-    add_claims_step(volumes_of_namespace(namespace, view), finding);
-}
-
 /// Adds the step that keeps the disks of claims which go, and what becomes of their disks without it.
 fn add_claims_step(volumes: Result<Vec<&Object>, Missing>, finding: &mut Finding) {
-    let volumes = volumes.map(|mut volumes| {
-        volumes.retain(|volume| is_at_stake(volume));
-        volumes
-    });
     let then = match volumes {
         Ok(volumes) if volumes.is_empty() => return,
         Ok(volumes) => {

@@ -23,7 +23,7 @@
 //! # If it was a mistake
 //!
 //! For volumes and claims: `kubectl finalizers rescue TYPE/NAME` saves the object, sets `Retain`, lets the old object
-//! go and makes it again. For other objects: `kubectl finalizers rescue TYPE/NAME --print-etcd-commands` shows what an
+//! go and makes it again. If both are being deleted, the volume comes first. For other objects: `kubectl finalizers rescue TYPE/NAME --print-etcd-commands` shows what an
 //! administrator of etcd can do.
 //!
 //! # If it was intended
@@ -51,10 +51,13 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::storage::pv_protection,
+        causes::storage::{
+            pv_protection,
+            taken_back::{are_bound, obstacle_of_claim, obstacle_of_volume, unmarkable},
+        },
         kinds::PersistentVolume,
         model::{Finding, Safety, Step, StepKind, When},
-        reclaim_policy::{self, volumes_of},
+        reclaim_policy::volumes_of,
         view::View,
     },
     snapshot::facts::Object,
@@ -85,50 +88,63 @@ fn keeps_what_is_made(namespace: &str, view: &View<'_>) -> bool {
 }
 
 fn of_volume(volume: &Object, view: &View<'_>) -> Option<Step> {
+    // Of any other volume, nobody has to read the claim.
     if PersistentVolume(volume).phase() != "Bound" {
         return None;
     }
     let claim = pv_protection::claim_of(volume, view).ok()??;
-    if claim.deletion().is_some() {
+    if !are_bound(volume, claim) {
         return None;
     }
-    if has_owner(volume) || reclaim_policy::other_finalizer(volume).is_some() {
+    if obstacle_of_volume(volume).is_some() {
         return Some(in_etcd(volume));
     }
-    Some(Step {
-        when: When::Mistake,
-        text: "Take the deletion back: the volume is made again. Its disk, claim and pods stay.".into(),
-        command: Some(Command::of("kubectl finalizers rescue pv/{}", [volume.name()])),
-        safety: Safety::Reversible,
-        lets_go: Vec::new(),
-    })
+    let text = if claim.deletion().is_some() {
+        "Take the deletion back: the volume is made again, and keeps its disk. Its claim still goes."
+    } else {
+        "Take the deletion back: the volume is made again. Its disk, claim and pods stay."
+    };
+    Some(made_again(
+        text,
+        Command::of("kubectl finalizers rescue pv/{}", [volume.name()]),
+    ))
 }
 
+/// Where the volume is being deleted, too, the same command takes that back first.
 fn of_claim(claim: &Object, view: &View<'_>) -> Option<Step> {
     let volumes = volumes_of([claim], view).ok()?;
-    // A volume in deletion has its own explanation: it is taken back first.
-    if volumes.is_empty() || volumes.iter().any(|volume| volume.deletion().is_some()) {
-        return None;
+    let volume = volumes.into_iter().find(|volume| are_bound(volume, claim))?;
+    let volume_goes = volume.deletion().is_some();
+    if obstacle_of_claim(claim).is_some() || volume_goes && obstacle_of_volume(volume).is_some() {
+        return Some(in_etcd(claim));
     }
-    has_owner(claim).then(|| in_etcd(claim))
+    let text = if volume_goes {
+        "Take the deletion of its volume back, which comes first. Then run it again for the claim."
+    } else {
+        "Take the deletion back: the claim is made again for its volume, once its pods have ended."
+    };
+    let names = [claim.name(), claim.namespace()];
+    Some(made_again(
+        text,
+        Command::of("kubectl finalizers rescue pvc/{} -n {}", names),
+    ))
 }
 
-/// Whether `rescue` makes this claim again. The step that keeps its disk says so, because it has the same command but for
-/// a flag.
-pub(crate) fn is_made_again(claim: &Object, view: &View<'_>) -> bool {
-    !has_owner(claim) && keeps_what_is_made(claim.namespace(), view)
+fn made_again(text: &str, command: Command) -> Step {
+    Step {
+        when: When::Mistake,
+        text: text.into(),
+        command: Some(command),
+        safety: Safety::Reversible,
+        lets_go: Vec::new(),
+    }
 }
 
-/// Whether `rescue` refuses to make it again: its owner may delete it again.
-fn has_owner(object: &Object) -> bool {
-    !object.list("/metadata/ownerReferences").is_empty()
-}
-
-/// Whether the disks of claims go with it. For anything less, nobody should change etcd by hand. `rescue` refuses a
-/// namespace: its objects are deleted one by one, whatever becomes of it.
+/// Whether the disks of claims go with it: a step keeps them, or the catalogue says how. For anything less, nobody should
+/// change etcd by hand.
 fn is_worth_it(object: &Object, findings: &[Finding]) -> bool {
     let mut steps = findings.iter().flat_map(|finding| &finding.steps);
-    !object.is("", "namespaces") && steps.any(|step| step.kind() == StepKind::KeepDisks)
+    unmarkable(object).is_none() && steps.any(|step| step.kind() == StepKind::KeepDisks)
 }
 
 /// Shows whether etcd can be reached, and with what command. Nothing is changed yet.

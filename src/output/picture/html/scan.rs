@@ -1,10 +1,10 @@
-//! The page about a scan: summary, what was not read, causes, objects, evidence.
+//! The page about a scan: summary, what was not read, what changed, causes, objects, evidence.
 
 use std::io;
 
 use super::{
     cause::Card,
-    missing,
+    changes, missing,
     table::{self, Row},
     text::Html,
 };
@@ -31,6 +31,9 @@ pub(super) fn add(page: &mut Html, report: &ScanReport, filtered: bool) -> io::R
         missing::stopped(page, stopped_in_words(report));
     }
     missing::add(page, HIDDEN, &report.not_read);
+    if let Some(found) = &report.changes {
+        changes::add(page, found);
+    }
     let cards = causes(page, report, &words);
     missing::add(page, SEEN_LESS, &report.weaker_for);
     table::add(page, &rows(report), "Cause", cards);

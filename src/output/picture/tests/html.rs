@@ -1,6 +1,6 @@
 //! The page: all text is text, nothing is fetched, and a thousand objects fit into it.
 
-use super::reports::{HOSTILE, explanation, many, scan_of};
+use super::reports::{HOSTILE, changed_scan_of, explanation, many, scan_of};
 use crate::{
     output::picture::html::{write_explanations, write_scan},
     report::{ExplainReport, ScanReport},
@@ -9,7 +9,7 @@ use crate::{
 /// Bytes of a page about a thousand objects.
 const LIMIT: usize = 300_000;
 
-fn scanned(report: &ScanReport) -> String {
+pub(super) fn scanned(report: &ScanReport) -> String {
     let mut out = Vec::new();
     write_scan(report, false, &mut out).expect("written");
     String::from_utf8(out).expect("UTF-8")
@@ -22,9 +22,10 @@ fn explained(reports: &[ExplainReport]) -> String {
 }
 
 /// All pages about objects of this name.
-fn pages(name: &str) -> [String; 3] {
+fn pages(name: &str) -> [String; 4] {
     [
         scanned(&scan_of(name)),
+        scanned(&changed_scan_of(name)),
         explained(&[explanation(name)]),
         explained(&[explanation(name), explanation(name)]),
     ]

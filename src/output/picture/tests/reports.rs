@@ -12,6 +12,7 @@ use crate::{
     output::scan::tests::{NOW, going, report, stuck_cluster, wait},
     report::{
         API_VERSION, DeletionReport, GapReport, ObjectName, ScanReport,
+        changes::{ChangedObject, ChangesReport, NotKnown, Time},
         explain::{BlockerReport, EvidenceReport, ExplainReport, HolderReport, StepReport, WaitReport},
     },
     snapshot::Snapshot,
@@ -40,6 +41,34 @@ fn name(resource: &str, kind: &str, name: &str) -> ObjectName {
         name: name.into(),
         uid: None,
     }
+}
+
+/// The same scan as [`scan_of`], with one change of each kind since an earlier snapshot. Each text has this name.
+pub(super) fn changed_scan_of(text: &str) -> ScanReport {
+    let changed = |kind: &str| ChangedObject {
+        object: name(
+            "persistentvolumeclaims",
+            "PersistentVolumeClaim",
+            &format!("{kind}-{text}"),
+        ),
+        requested_at: NOW,
+        age: Age::between(NOW, NOW),
+    };
+    let mut report = scan_of(text);
+    report.add_changes(ChangesReport {
+        since: NOW,
+        file: "old.snapshot".into(),
+        source: report.source.clone(),
+        new: vec![changed("new")],
+        went: vec![changed("went")],
+        stays: Vec::new(),
+        not_known: vec![NotKnown {
+            object: changed("unknown"),
+            not_read: Time::Now,
+            message: text.into(),
+        }],
+    });
+    report
 }
 
 /// A claim that an operator and a Pod hold. Each text of it has this name.

@@ -1,15 +1,15 @@
 //! A rescue that is killed between two steps, and controllers that restart while the volume is away.
 
-use std::{env, time::Duration};
+use std::time::Duration;
 
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Before, Case, Cluster, Disk, Fate, Gate, SOON, delete, goes, outcome, says, wait};
-use crate::{explain::dice::Dice, harness::RunningPlugin};
+use crate::harness::{Component, RunningPlugin};
 
 /// `rescue pv/NAME --resume RECEIPTS`.
-fn resume(disk: &Disk<'_>) -> [String; 4] {
+pub(super) fn resume(disk: &Disk<'_>) -> [String; 4] {
     let receipts = disk.case.place.path().join("receipts.jsonl");
     [
         "rescue".into(),
@@ -20,7 +20,7 @@ fn resume(disk: &Disk<'_>) -> [String; 4] {
 }
 
 /// `rescue pv/NAME --restore-policy`.
-fn begin(disk: &Disk<'_>) -> [String; 3] {
+pub(super) fn begin(disk: &Disk<'_>) -> [String; 3] {
     ["rescue".into(), disk.pv(), "--restore-policy".into()]
 }
 
@@ -70,9 +70,9 @@ pub(super) fn cut_off((gate, run): Held, end_pods: &dyn Fn(), disk: &Disk<'_>) -
     // Long enough for a refused connection.
     std::thread::sleep(Duration::from_secs(3));
     cluster.api_server().start();
-    // Both end where they could not renew their Leases in time.
+    // They end where they could not renew their Leases in time.
     cluster.controller_manager().replace();
-    disk.driver.provisioner().replace();
+    disk.driver.sidecars().for_each(Component::replace);
     end_pods();
     let out = run.finish();
     says(
@@ -100,6 +100,19 @@ pub(super) fn uncontrolled((gate, run): Held, end_pods: &dyn Fn(), disk: &Disk<'
     true
 }
 
+/// Kills provisioner and attacher, and lets the rescue go on without them.
+pub(super) fn unserved((gate, run): Held, end_pods: &dyn Fn(), disk: &Disk<'_>) -> bool {
+    disk.driver.sidecars().for_each(Component::kill);
+    gate.open();
+    // Long enough for every step.
+    std::thread::sleep(Duration::from_secs(2));
+    disk.driver.sidecars().for_each(Component::start);
+    end_pods();
+    let out = run.finish();
+    assert_eq!(out.code, 0, "{out}");
+    true
+}
+
 #[test]
 fn a_rescue_goes_on_after_kube_controller_manager_was_killed_before_any_step() {
     let cluster = Cluster::start();
@@ -121,7 +134,7 @@ fn a_rescue_that_is_killed_before_any_step_goes_on() {
 }
 
 /// The states in which a rescue has something to send, in their order.
-const STATES: [&str; 4] = [
+pub(super) const STATES: [&str; 4] = [
     "before it sets Retain",
     "before it lets the volume go",
     "before it makes the volume again",
@@ -147,7 +160,7 @@ fn goes_on_after(how: &str, interrupt: Interruption, disk: &Disk<'_>) {
 }
 
 /// Deletes the volume, interrupts its rescue in each of these states, and carries it out at last.
-fn survives(interruptions: &[(usize, Interruption)], how: &str, disk: &Disk<'_>) {
+pub(super) fn survives(interruptions: &[(usize, Interruption)], how: &str, disk: &Disk<'_>) {
     let before = Before::of(disk);
     delete(disk.case.cluster, &disk.pv(), "");
     let mut words = begin(disk).to_vec();
@@ -163,6 +176,11 @@ fn survives(interruptions: &[(usize, Interruption)], how: &str, disk: &Disk<'_>)
     }
     before.is_there_again(disk);
     assert_eq!(disk.policy(), "Delete", "{how}");
+    is_protected(disk);
+}
+
+/// Waits until the provisioner protects the disk again, as it does with the old policy.
+pub(super) fn is_protected(disk: &Disk<'_>) {
     wait("the provisioner protects the disk again", SOON, || {
         let volume = disk.object().expect("the volume exists");
         volume["metadata"]["finalizers"]
@@ -171,28 +189,106 @@ fn survives(interruptions: &[(usize, Interruption)], how: &str, disk: &Disk<'_>)
     });
 }
 
+/// Each answer is lost, so what was stored is only seen by reading again.
 #[test]
-#[ignore = "as long as you like: ROUNDS=1000"]
-fn a_rescue_survives_random_interruptions_in_many_rounds() {
-    let number = |name: &str, or| env::var(name).map_or(or, |text| text.parse().expect("a number"));
-    let (first, rounds) = (number("SEED", 1), number("ROUNDS", 20));
+fn a_rescue_whose_answers_are_lost_ends_well() {
+    let disk = Disk::made(Cluster::shared(), "answers-lost");
+    let before = Before::of(&disk);
+    delete(disk.case.cluster, &disk.pv(), "");
+    let gate = Gate::before(disk.case.cluster, Fate::LostAfter);
+    let words = begin(&disk);
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.push(gate.flag());
+    let out = disk.case.confirm(&words).run();
+    assert_eq!(out.code, 0, "{out}");
+    before.is_there_again(&disk);
+    assert_eq!(disk.policy(), "Delete");
+}
+
+/// Two people go on with the same rescue. The second makes what the first has made already.
+#[test]
+fn a_volume_that_another_run_has_made_already_is_no_obstacle() {
+    let disk = Disk::made(Cluster::shared(), "made-twice");
+    let before = Before::of(&disk);
+    delete(disk.case.cluster, &disk.pv(), "");
+    let (gate, first) = held_rescue(&begin(&disk), &|| disk.object().is_none(), &disk);
+    let second = outcome(&disk.case, &resume(&disk).each_ref().map(String::as_str));
+    assert_eq!(second["result"], "rescued", "{second:#}");
+    let made = disk.object().expect("the volume exists")["metadata"]["uid"].clone();
+    gate.open();
+    let out = first.finish();
+    assert_eq!(out.code, 0, "{out}");
+    assert_eq!(disk.object().unwrap()["metadata"]["uid"], made);
+    before.is_there_again(&disk);
+}
+
+/// The new volume exists, and nobody has bound it yet.
+fn is_unbound(disk: &Disk<'_>, before: &Before) -> bool {
+    disk.object().is_some_and(|volume| {
+        volume["metadata"]["uid"] != before.volume_uid && volume["status"]["phase"] != "Bound"
+    })
+}
+
+#[test]
+fn a_rescue_that_is_interrupted_before_the_volume_is_bound_goes_on() {
     let cluster = Cluster::start();
-    let disk = Disk::made(&cluster, "random");
-    let ways: [Interruption; 3] = [killed, cut_off, uncontrolled];
-    for seed in first..first + rounds {
-        let mut dice = Dice::new(seed);
-        let mut states: Vec<_> = (0..=dice.below(3)).map(|_| dice.below(STATES.len())).collect();
-        // What was done stays done, so a later run is interrupted in a later state.
-        states.sort_unstable();
-        let which: Vec<_> = states.iter().map(|_| dice.below(ways.len())).collect();
-        let how = format!("SEED={seed} ROUNDS=1: states {states:?}, ways {which:?}");
-        eprintln!("{how}");
-        let chosen: Vec<_> = states
-            .into_iter()
-            .zip(which.iter().map(|&way| ways[way]))
-            .collect();
-        survives(&chosen, &how, &disk);
+    let disk = Disk::made(&cluster, "unbound");
+    for kills_server in [false, true] {
+        let before = Before::of(&disk);
+        delete(&cluster, &disk.pv(), "");
+        let confirmed = disk.case.confirm(&begin(&disk).each_ref().map(String::as_str));
+        cluster.controller_manager().kill();
+        let run = confirmed.spawn();
+        wait("the new volume is not bound yet", SOON, || {
+            is_unbound(&disk, &before)
+        });
+        let is_over = if kills_server {
+            cluster.api_server().kill();
+            std::thread::sleep(Duration::from_secs(3));
+            cluster.api_server().start();
+            cluster.controller_manager().start();
+            disk.driver.sidecars().for_each(Component::replace);
+            run.finish().code == 0
+        } else {
+            run.signal(Signal::KILL);
+            assert_ne!(run.finish().code, 0);
+            cluster.controller_manager().start();
+            false
+        };
+        if !is_over {
+            let outcome = outcome(&disk.case, &resume(&disk).each_ref().map(String::as_str));
+            assert_eq!(outcome["result"], "rescued", "{outcome:#}");
+        }
+        before.is_there_again(&disk);
+        is_protected(&disk);
     }
+}
+
+/// Longer than the rescue waits for a controller.
+#[test]
+fn a_controller_manager_that_is_away_for_long_leaves_a_rescue_to_go_on_with() {
+    let cluster = Cluster::start();
+    let disk = Disk::made(&cluster, "away");
+    let before = Before::of(&disk);
+    delete(&cluster, &disk.pv(), "");
+    let confirmed = disk.case.confirm(&begin(&disk).each_ref().map(String::as_str));
+    cluster.controller_manager().kill();
+    let out = confirmed.within(Duration::from_secs(150)).run();
+    assert_eq!(out.code, 1, "{out}");
+    for text in [
+        "UNFINISHED",
+        "Waited 60s until volume and claim are Bound.",
+        "The volume exists again.",
+        "--resume",
+    ] {
+        says(&out, text);
+    }
+    assert!(is_unbound(&disk, &before));
+    disk.survives();
+    cluster.controller_manager().start();
+    let outcome = outcome(&disk.case, &resume(&disk).each_ref().map(String::as_str));
+    assert_eq!(outcome["result"], "rescued", "{outcome:#}");
+    before.is_there_again(&disk);
 }
 
 /// The volume is gone, and nobody knows whether its policy was Retain before that: no new volume for a disk that is gone.
@@ -231,40 +327,43 @@ fn a_claim_that_goes_while_its_volume_is_away_leaves_the_disk() {
     disk.survives();
 }
 
-/// The volume is attached, and all controllers restart while it is away.
-#[test]
-fn an_attached_volume_survives_restarts_while_it_is_away() {
-    let cluster = Cluster::start();
-    let driver = cluster
-        .csi_driver("attached.example.test")
-        .with_attacher()
-        .start();
-    let disk = Disk::of(&cluster, "attached", driver);
-    let case: &Case<'_> = &disk.case;
+/// A disk that is attached to a node, for the Pod `user`. Returns the attachment, too.
+pub(super) fn attached<'a>(cluster: &'a Cluster, name: &str) -> (Disk<'a>, Value) {
+    let driver_name = format!("{name}.example.test");
+    let driver = cluster.csi_driver(&driver_name).with_attacher().start();
+    let disk = Disk::of(cluster, name, driver);
     let (volume, node) = (&disk.volume, cluster.node());
     cluster.apply(&format!(
         "{{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {{name: {node}}}, spec: {{drivers: [{{name: \
-         attached.example.test, nodeID: n1}}]}}}}"
+         {driver_name}, nodeID: n1}}]}}}}"
     ));
     // As its kubelet does: kube-controller-manager attaches what its pods use.
     let managed = "volumes.kubernetes.io/controller-managed-attach-detach=true";
     cluster.kubectl(["annotate", "node", &node, managed]).success();
-    super::pod(case, &node);
-    let attachment = || {
-        let all = cluster.get(["volumeattachments"])?;
-        let found = all["items"]
-            .as_array()?
-            .iter()
-            .find(|one| one["spec"]["source"]["persistentVolumeName"] == **volume);
-        found.cloned()
-    };
-    wait("the volume is attached", SOON, || {
-        attachment().is_some_and(|one| one["status"]["attached"] == true)
-    });
+    super::pod(&disk.case, &node);
+    let is_attached = || attachment(&disk).is_some_and(|attachment| attachment["status"]["attached"] == true);
+    wait("the volume is attached", SOON, is_attached);
     // As its kubelet does, too. A kube-controller-manager that starts while the claim is Lost detaches what no node uses.
-    let in_use = json!({"volumesInUse": [format!("kubernetes.io/csi/attached.example.test^{volume}")]});
+    let in_use = json!({"volumesInUse": [format!("kubernetes.io/csi/{driver_name}^{volume}")]});
     cluster.patch_status(["node", &node], &in_use);
-    let (before, attached) = (Before::of(&disk), attachment().expect("it is attached"));
+    let attachment = attachment(&disk).expect("it is attached");
+    (disk, attachment)
+}
+
+fn attachment(disk: &Disk<'_>) -> Option<Value> {
+    let all = disk.case.cluster.get(["volumeattachments"])?;
+    let mut all = all["items"].as_array()?.iter();
+    let found = all.find(|one| one["spec"]["source"]["persistentVolumeName"] == *disk.volume);
+    found.cloned()
+}
+
+/// The volume is attached, and all controllers restart while it is away.
+#[test]
+fn an_attached_volume_survives_restarts_while_it_is_away() {
+    let cluster = Cluster::start();
+    let (disk, attached) = attached(&cluster, "attached");
+    let case: &Case<'_> = &disk.case;
+    let before = Before::of(&disk);
     delete(&cluster, &disk.pv(), "");
 
     let gate = Gate::before(&cluster, Fate::Held);
@@ -292,7 +391,7 @@ fn an_attached_volume_survives_restarts_while_it_is_away() {
             .contains("external-attacher/attached-example-test"),
         "{now:#}"
     );
-    let still = attachment().expect("it is attached");
+    let still = attachment(&disk).expect("it is attached");
     assert_eq!(still["metadata"]["uid"], attached["metadata"]["uid"]);
     assert_eq!(still["status"]["attached"], true, "{still:#}");
     let calls = disk.driver.calls();

@@ -72,6 +72,7 @@ fn a_thousand_random_objects_lose_nothing_but_their_deletion() {
             after: edited.value,
             form: edited.form,
             cuts: Vec::new(),
+            metadata: Vec::new(),
             now: Vec::new(),
             then: Vec::new(),
         };

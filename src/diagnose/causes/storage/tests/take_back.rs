@@ -28,6 +28,16 @@ fn owned(mut object: Object) -> Object {
     object
 }
 
+fn resized(mut claim: Object) -> Object {
+    claim.value["status"]["conditions"] = json!([{"type": "Resizing", "status": "True"}]);
+    claim
+}
+
+fn for_another(mut volume: Object) -> Object {
+    volume.value["spec"]["claimRef"]["uid"] = "uid-former".into();
+    volume
+}
+
 #[test]
 fn a_volume_is_made_again_whatever_its_policy_is() {
     for policy in ["Delete", "Retain"] {
@@ -41,28 +51,55 @@ fn a_volume_is_made_again_whatever_its_policy_is() {
 }
 
 #[test]
-fn the_step_that_keeps_the_disk_of_a_claim_names_the_way_to_make_the_claim_again() {
-    let protected = || claim(&["kubernetes.io/pvc-protection"], true);
-    let terminating = json!({"metadata": {"name": "ns", "deletionTimestamp": "2026-01-01T11:00:00Z"}});
-    let terminating = object("", "namespaces", "Namespace", terminating);
-    for (objects, expected) in [
-        (vec![protected()], true),
-        (vec![owned(protected())], false),
-        (vec![protected(), terminating], false),
+fn a_claim_is_made_again_whatever_the_policy_of_its_volume_is() {
+    for policy in ["Delete", "Retain"] {
+        let world = World::of([
+            claim(&["kubernetes.io/pvc-protection"], true),
+            volume(&["kubernetes.io/pv-protection"], policy, "Bound", false),
+        ]);
+        let told = world.explain_first();
+        let expected = (
+            "kubectl finalizers rescue pvc/data -n ns".to_owned(),
+            Safety::Reversible,
+        );
+        assert_eq!(offered(&told), [expected], "{policy}: {told:#?}");
+    }
+}
+
+#[test]
+fn of_a_volume_and_its_claim_in_deletion_the_volume_comes_first() {
+    let deleted = || {
+        (
+            volume(&["kubernetes.io/pv-protection"], "Delete", "Bound", true),
+            claim(&["kubernetes.io/pvc-protection"], true),
+        )
+    };
+    for (first, command, says) in [
+        (0, "kubectl finalizers rescue pv/pv", "Its claim still goes"),
+        (
+            1,
+            "kubectl finalizers rescue pvc/data -n ns",
+            "Then run it again for the claim",
+        ),
     ] {
-        let disk = volume(&[], "Delete", "Bound", false);
-        let told = World::of(objects.into_iter().chain([disk])).explain_first();
-        let mut steps = told
-            .steps
-            .iter()
-            .filter(|step| step.text.starts_with("Keep the disk"));
-        let step = steps.next().expect("the step");
-        assert_eq!(
-            step.text.contains("it takes the deletion back"),
-            expected,
+        let (volume, claim) = deleted();
+        let objects = if first == 0 {
+            [volume, claim]
+        } else {
+            [claim, volume]
+        };
+        let told = World::of(objects).explain_first();
+        assert_eq!(offered(&told), [(command.to_owned(), Safety::Reversible)]);
+        assert!(
+            told.steps.iter().any(|step| step.text.contains(says)),
             "{told:#?}"
         );
     }
+    // The volume is not made again, so the claim cannot follow it.
+    let (volume, claim) = deleted();
+    let told = World::of([claim, owned(volume)]).explain_first();
+    let etcd = "kubectl finalizers rescue persistentvolumeclaims/data -n ns --print-etcd-commands";
+    assert_eq!(offered(&told), [(etcd.to_owned(), Safety::ReadOnly)]);
 }
 
 #[test]
@@ -83,14 +120,14 @@ fn what_rescue_refuses_can_only_be_taken_back_in_etcd() {
         let world = World::of([volume, claim(&[], false)]);
         assert_eq!(offered(&world.explain_first()), etcd("persistentvolumes/pv"));
     }
-    let world = World::of([
-        owned(claim(&["kubernetes.io/pvc-protection"], true)),
-        volume(&[], "Delete", "Bound", false),
-    ]);
-    assert_eq!(
-        offered(&world.explain_first()),
-        etcd("persistentvolumeclaims/data -n ns")
-    );
+    let protected = || claim(&["kubernetes.io/pvc-protection"], true);
+    for claim in [owned(protected()), resized(protected())] {
+        let world = World::of([claim, volume(&[], "Delete", "Bound", false)]);
+        assert_eq!(
+            offered(&world.explain_first()),
+            etcd("persistentvolumeclaims/data -n ns")
+        );
+    }
     let set = json!({"metadata": {"name": "db", "namespace": "ns", "uid": "uid-db", "finalizers": ["foregroundDeletion"],
         "deletionTimestamp": "2026-01-01T11:00:00Z"}});
     let world = World::of([
@@ -114,9 +151,10 @@ fn nothing_is_offered_where_it_would_be_refused() {
             "Released",
             true,
         )]),
+        // The volume is for another claim of that name.
         World::of([
-            volume(&["kubernetes.io/pv-protection"], "Delete", "Bound", true),
             claim(&["kubernetes.io/pvc-protection"], true),
+            for_another(volume(&[], "Delete", "Bound", false)),
         ]),
         World::of([
             claim(&["kubernetes.io/pvc-protection"], true),
