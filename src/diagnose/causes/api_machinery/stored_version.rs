@@ -2,8 +2,8 @@
 //!
 //! # Symptom
 //!
-//! `request to convert CR from an invalid group/version` stands in the error of a list, or in a condition of a
-//! namespace or of the definition. Or no version of the definition has `served: true`, and `kubectl get` says `the
+//! `request to convert CR from an invalid group/version` stands in the error of a list. Or it stands in a condition of
+//! a namespace or of the definition. Or no version of the definition has `served: true`, and `kubectl get` says `the
 //! server doesn't have a resource type`.
 //!
 //! ```text

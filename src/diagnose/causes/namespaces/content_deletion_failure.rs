@@ -11,10 +11,10 @@
 //!
 //! # Why
 //!
-//! The message is the literal error of the API server: a webhook that cannot be called, a webhook or policy that
-//! denies, a conversion webhook that is gone. The controller may take minutes to write the condition, because it tries
-//! again first. `unexpected items still remain` alone is no failure: the kubelets have not confirmed these pods yet. A
-//! request that timed out over very many objects is slow, and no finalizer holds it up.
+//! The message is the literal error of the API server. A webhook cannot be called, a webhook or policy denies, or a
+//! conversion webhook is gone. The controller may take minutes to write the condition, because it tries again first.
+//! `unexpected items still remain` alone is no failure: the kubelets have not confirmed these pods yet. A request that
+//! timed out over very many objects is slow, and no finalizer holds it up.
 //!
 //! # Before you act
 //!

@@ -12,8 +12,8 @@
 //!
 //! # Why
 //!
-//! The controller that added the finalizer has work to do before the object is deleted: a DNS record, a disk, a bucket,
-//! a load balancer. The catalogue says which work. It is not done while the controller does not run.
+//! The controller that added the finalizer has work to do before the object is deleted. It removes a DNS record, a
+//! disk, a bucket or a load balancer. The catalogue says which work. It is not done while the controller does not run.
 //!
 //! # Before you act
 //!

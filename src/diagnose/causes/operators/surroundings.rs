@@ -41,8 +41,8 @@
 //!
 //! # What it reads
 //!
-//! The objects that its own words name, the pods and Jobs in its namespace, what its status lists, and the objects that
-//! its finalizer is named after. Then what its spec names, and what names it in its own group.
+//! The objects that its own words name, and the pods and Jobs in its namespace. Also what its status lists, and the
+//! objects that its finalizer is named after. Then what its spec names, and what names it in its own group.
 //!
 //! # Sources
 //!

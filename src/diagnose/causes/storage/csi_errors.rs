@@ -2,8 +2,8 @@
 //!
 //! # Symptom
 //!
-//! An event, `status.detachError` or the `status.error` of a snapshot content has a message such as `rpc error: code =
-//! DeadlineExceeded desc = context deadline exceeded`. Other words in it are `Unavailable`, `Internal`,
+//! An event, `status.detachError` or the `status.error` of a snapshot content has a message. Often it begins with `rpc
+//! error: code = DeadlineExceeded desc = context deadline exceeded`. Other words in it are `Unavailable`, `Internal`,
 //! `VolumeFailedDelete`, `VolumeInUse` and `is forbidden`.
 //!
 //! ```text

@@ -2,7 +2,7 @@
 //!
 //! # Symptom
 //!
-//! A volume, a claim, a namespace with claims, or an owner of claims is being deleted, and the reclaim policy of the
+//! A volume, a claim, a namespace with claims, or an owner of claims is being deleted. The reclaim policy of the
 //! volumes is `Delete`. The explanation then begins with the step `rescue --only-retain`.
 //!
 //! ```text
