@@ -225,6 +225,21 @@ fn the_outputs_of_the_documents_are_narrow() {
     assert!(blocks > 15, "only {blocks} examples were found");
 }
 
+#[test]
+fn every_block_of_yaml_in_the_documents_is_yaml() {
+    let mut blocks = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for block in text.split("```yaml\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            let parsed: Result<Vec<serde_json::Value>, _> = serde_saphyr::from_multiple(block);
+            assert!(parsed.is_ok(), "{}: {parsed:?}\n{block}", document.display());
+            blocks += 1;
+        }
+    }
+    assert!(blocks > 5, "only {blocks} blocks were found");
+}
+
 /// How messages on standard error begin. They are never wrapped, so that they can be searched for.
 const NOTES: [&str; 4] = ["ages are measured at ", "warning: ", "error: ", "NOT READ"];
 
