@@ -37,13 +37,11 @@ pub fn record_paths(
         hint: Some("name them: --backup-dir DIR --audit-file FILE".into()),
     };
     let or_state = |given: Option<&Path>, name: &str| -> Result<PathBuf, Error> {
-        match given {
-            Some(path) => Ok(path.to_owned()),
-            None => {
-                let state = Platform::HERE.state(&variable).map_err(nowhere)?;
-                Ok(state.join(name))
-            }
+        if let Some(path) = given {
+            return Ok(path.to_owned());
         }
+        let state = Platform::HERE.state(&variable).map_err(nowhere)?;
+        Ok(state.join(name))
     };
     Ok(RecordPaths {
         backups: or_state(backups, "backups")?,
