@@ -195,7 +195,7 @@ fn waits_for(users: &Users) -> Option<String> {
         ("use", "those pods end. Restart them")
     };
     Some(format!(
-        "{}{more} {use_it} the claim. It goes only once {end} after you confirm.",
+        "{}{more} {use_it} the claim. It goes only once {end} when this waits for it.",
         named.join(", ")
     ))
 }
