@@ -172,8 +172,8 @@ fn verified_in(entry: &Entry, looks: &[Look]) -> Vec<VerifiedIn> {
             let repository = source.split_once(':').map(|(repository, _)| repository);
             repository == Some(&*look.repository)
         };
-        let found = (entry.name.clone(), Place::Source);
-        entry.sources.iter().any(cites) && look.names.contains(&found)
+        let is_cited = |(name, place): &(String, Place)| *name == entry.name && place.is_cited();
+        entry.sources.iter().any(cites) && look.names.iter().any(is_cited)
     };
     let looks = looks.iter().filter(|look| entry.verified && has(look));
     looks

@@ -1,11 +1,13 @@
 //! Measures what the catalogue costs: `cargo bench --bench knowledge`, without a cluster.
 //!
 //! - `explain FINALIZER` as a process, from start to end, in turn with the yardstick `--version`, which is
-//!   the same program without work. The claim is at most 15 ms.
+//!   the same program without work. The claim: what `explain` adds to it is at most 5 ms.
+//! - The start of other verbs, by their `--help`, in turn with the same yardstick. The claim: they unpack nothing of the
+//!   catalogue, so what they add is at most 5 ms, however much it grows.
 //! - A lookup among all built-in entries, against the yardstick of reading the one matching entry. The
 //!   difference is the cost of finding it and of unpacking its block the first time.
 //! - The same lookup with 10, 100 and as many user entries as there are built-in ones, as ratios.
-//! - The size of the data in the program. The claim is less than 0.7 MB.
+//! - The size of the data, as it is in the program and unpacked. The claim is less than 4 MB unpacked.
 //!
 //! `-- --rounds 100` sets another number of rounds.
 
@@ -36,15 +38,19 @@ fn main() {
     processes(rounds);
     lookups();
     println!(
-        "data                                 {:8.1} KB for {} entries (claim: < 700 KB)",
-        Knowledge::builtin_bytes() as f64 / 1000.0,
-        Knowledge::builtin_len()
+        "data                                 {:8.1} KB for {} entries, {:.2} MB unpacked (claim: < 4 MB)",
+        Knowledge::builtin_bytes() as f64 / 1e3,
+        Knowledge::builtin_len(),
+        Knowledge::builtin_unpacked_bytes() as f64 / 1e6
     );
 }
 
+/// Milliseconds that a verb may add to the start of the program.
+const CLAIM: f64 = 5.0;
+
 fn processes(rounds: usize) {
-    let cases: [(&str, &[&str]); 6] = [
-        ("--version, the yardstick", &["--version"]),
+    let yardstick: &[&str] = &["--version"];
+    let cases: [(&str, &[&str]); 7] = [
         ("explain, a name", &["explain", "kubernetes.io/pvc-protection"]),
         (
             "explain, a pattern",
@@ -55,23 +61,35 @@ fn processes(rounds: usize) {
             &["explain", "Kubernetes.io/PVC-Protection"],
         ),
         ("explain, unknown", &["explain", "widgets.example.com/protect"]),
-        ("catalog", &["catalog"]),
+        ("start of scan", &["scan", "--help"]),
+        ("start of remove", &["remove", "--help"]),
+        ("catalog, which reads all of it", &["catalog"]),
     ];
-    let mut times = vec![Vec::new(); cases.len()];
+    let mut pairs = vec![Vec::new(); cases.len()];
     for _ in 0..rounds {
-        for ((_, arguments), times) in cases.iter().zip(&mut times) {
-            times.push(process(arguments));
+        for ((_, arguments), pairs) in cases.iter().zip(&mut pairs) {
+            pairs.push((process(yardstick), process(arguments)));
         }
     }
-    for ((what, _), times) in cases.iter().zip(&mut times) {
-        times.sort_by(f64::total_cmp);
+    let of_yardstick = pairs.iter().flatten().map(|pair| pair.0);
+    println!(
+        "--version, the yardstick             {:8.2} ms",
+        median(of_yardstick)
+    );
+    for ((what, _), pairs) in cases.iter().zip(&pairs) {
+        let took = median(pairs.iter().map(|pair| pair.1));
+        let ratio = median(pairs.iter().map(|pair| pair.1 / pair.0));
+        let added = median(pairs.iter().map(|pair| pair.1 - pair.0));
         println!(
-            "{what:36} {:8.2} ms  ({:.2} to {:.2})",
-            times[times.len() / 2],
-            times[0],
-            times[times.len() - 1]
+            "{what:36} {took:8.2} ms, {ratio:.2} of the yardstick, {added:.2} ms more (claim: < {CLAIM} ms)"
         );
     }
+}
+
+fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut numbers: Vec<f64> = numbers.collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
 }
 
 fn process(arguments: &[&str]) -> f64 {

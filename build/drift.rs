@@ -10,10 +10,19 @@ use std::fmt::Write as _;
 pub(crate) enum Place {
     /// In a file that the entry's `sources` name.
     Source,
+    /// A file that the entry's `sources` name has its end, and the repository has its domain: the program joins them.
+    Parts,
     /// Only in another file.
     Elsewhere(String),
-    /// In no file. The program may put it together from parts.
+    /// In no file. The program may build it from the name of a kind.
     Nowhere,
+}
+
+impl Place {
+    /// Whether a file that the entry names still says it.
+    pub(crate) fn is_cited(&self) -> bool {
+        matches!(self, Place::Source | Place::Parts)
+    }
 }
 
 /// What one repository has.
@@ -49,6 +58,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Look>, String> {
         }
         let (name, place) = match *words {
             ["found", name] => (name, Place::Source),
+            ["parts", name] => (name, Place::Parts),
             ["elsewhere", name, path] => (name, Place::Elsewhere(path.to_owned())),
             ["nowhere", name] => (name, Place::Nowhere),
             _ => return Err(wrong()),
@@ -69,6 +79,7 @@ pub(crate) fn write(looks: &[Look]) -> String {
         for (name, place) in &look.names {
             let _ = match place {
                 Place::Source => writeln!(text, "  found {name}"),
+                Place::Parts => writeln!(text, "  parts {name}"),
                 Place::Elsewhere(path) => writeln!(text, "  elsewhere {name} {path}"),
                 Place::Nowhere => writeln!(text, "  nowhere {name}"),
             };

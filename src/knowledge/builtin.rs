@@ -26,6 +26,11 @@ pub(super) fn size() -> usize {
     PACKED.len()
 }
 
+/// Size of the texts in bytes once they are unpacked.
+pub(super) fn unpacked_size() -> usize {
+    BLOCKS.iter().filter_map(|&(_, size)| as_usize(size)).sum()
+}
+
 /// Number of entries.
 pub(super) fn len() -> usize {
     SPANS.len()

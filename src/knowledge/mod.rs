@@ -60,6 +60,11 @@ impl Knowledge {
         builtin::size()
     }
 
+    /// Size of their texts in bytes once they are unpacked.
+    pub fn builtin_unpacked_bytes() -> usize {
+        builtin::unpacked_size()
+    }
+
     /// Number of entries.
     pub fn len(&self) -> usize {
         if self.user.is_empty() {

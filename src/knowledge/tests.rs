@@ -66,6 +66,11 @@ fn keeps_the_catalogue_small() {
         "{} bytes of packed JSON: leave out what repeats, such as holders",
         builtin::size()
     );
+    assert!(
+        builtin::unpacked_size() < 4_000_000,
+        "{} bytes of unpacked JSON",
+        builtin::unpacked_size()
+    );
 }
 
 #[test]

@@ -7,13 +7,16 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        holder::trace::{Holder, Sign, Tells, Trace},
+        holder::{
+            names::is_telling,
+            trace::{Holder, Sign, Tells, Trace},
+        },
         model::Strength,
         service_backend::ServiceReference,
         view::{Missing, View},
     },
-    knowledge::Entry,
-    object::is_custom_group,
+    knowledge::{Entry, schema::glob},
+    object::{is_custom_group, is_product_group},
     snapshot::facts::Object,
 };
 
@@ -40,9 +43,32 @@ pub(super) fn add_product_parts(entry: &Entry, holder: &mut Holder, view: &View<
     {
         let found = view.object("apiregistration.k8s.io", "apiservices", "", name);
         if let Some(service) = seen_object(found, holder) {
-            add_missing_service(service, service.value.pointer("/spec/service"), holder, view);
+            let points_at = service.value.pointer("/spec/service");
+            if is_of_product(name, points_at, entry) {
+                add_missing_service(service, points_at, holder, view);
+            }
         }
     }
+}
+
+/// Whether the product serves this API. One in Kubernetes' own domain, such as `external.metrics.k8s.io`, is served by
+/// whoever was installed last. So its Service must bear a name of this product, or stand in its namespace.
+fn is_of_product(api: &str, service: Option<&Value>, entry: &Entry) -> bool {
+    let group = api.split_once('.').map_or(api, |(_, group)| group);
+    let field = |name: &str| {
+        let text = service.and_then(|service| service.get(name));
+        text.and_then(Value::as_str).unwrap_or_default()
+    };
+    let known = &entry.holder;
+    is_product_group(group)
+        || known
+            .namespaces
+            .iter()
+            .any(|namespace| glob(namespace, field("namespace")))
+        || known
+            .service_accounts
+            .iter()
+            .any(|account| is_telling(account) && field("name").starts_with(account.as_str()))
 }
 
 /// Reads the definition of the object's type: its owners, and whether its conversion webhook has a Service.

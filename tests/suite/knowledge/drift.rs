@@ -51,23 +51,41 @@ fn cited(entries: impl Iterator<Item = Entry>) -> Cited {
     cited
 }
 
+/// Shorter ends of a name are in many files of any program.
+const SHORTEST_END: usize = 4;
+
+/// What nobody means who looks for a program's own text.
+const NOT_OWN: [&str; 4] = [":!vendor", ":!*/vendor/*", ":!*_test.go", ":!*.md"];
+
+/// These texts between any quotes that programs use.
+fn quoted(texts: &[String]) -> Vec<String> {
+    let quotes = ['"', '\'', '`'].into_iter();
+    quotes
+        .flat_map(|quote| texts.iter().map(move |text| format!("{quote}{text}{quote}")))
+        .collect()
+}
+
 /// Where this text is at this revision. Of files that the entry does not cite, the shortest path: it is the likeliest
 /// to be the program's own.
 fn place(upstream: &Upstream, revision: &str, text: &str, paths: &BTreeSet<String>) -> Place {
-    if paths.iter().any(|path| upstream.has(revision, path, text)) {
+    let cited: Vec<String> = paths
+        .iter()
+        .filter_map(|path| upstream.file(revision, path))
+        .collect();
+    if cited.iter().any(|file| file.contains(text)) {
         return Place::Source;
     }
-    let words = [
-        "grep",
-        "--name-only",
-        "--fixed-strings",
-        "-I",
-        "-e",
-        text,
-        revision,
-    ];
-    let others = ["--", ".", ":!vendor", ":!*/vendor/*", ":!*_test.go", ":!*.md"];
-    let found = upstream.git(&[&words[..], &others].concat()).unwrap_or_default();
+    let search = |how: &str, texts: &[String]| {
+        let mut words = vec!["grep", how, "--fixed-strings", "-I"];
+        words.extend(texts.iter().flat_map(|text| ["-e", text]));
+        words.extend([revision, "--", "."]);
+        words.extend(NOT_OWN);
+        upstream.git(&words)
+    };
+    if is_joined(text, &cited, |texts| search("--quiet", texts).is_some()) {
+        return Place::Parts;
+    }
+    let found = search("--name-only", &[text.to_owned()]).unwrap_or_default();
     let found = found.lines().filter_map(|line| line.split_once(':'));
     found
         .map(|(_, path)| path.replace(' ', "%20"))
@@ -75,12 +93,35 @@ fn place(upstream: &Upstream, revision: &str, text: &str, paths: &BTreeSet<Strin
         .map_or(Place::Nowhere, Place::Elsewhere)
 }
 
+/// Whether a cited file has a part of the name as a text of its own, and any file has the domain. Many programs write
+/// their domain once, and each name as what precedes or follows it: `Group + "/disk"`, `"disk." + Group`.
+fn is_joined(name: &str, cited: &[String], anywhere: impl Fn(&[String]) -> bool) -> bool {
+    let (domain, end) = name.split_once('/').unwrap_or((name, ""));
+    let ends = quoted(&[end.to_owned()])
+        .into_iter()
+        .chain(quoted(&[format!("/{end}"), format!("%s/{end}")]));
+    let ends: Vec<String> = ends.collect();
+    let has_end = |file: &&String| end.is_empty() || ends.iter().any(|end| file.contains(end.as_str()));
+    let whole_domain = quoted(&[domain.to_owned(), format!("{domain}/")]);
+    let follows = end.len() >= SHORTEST_END && cited.iter().any(|file| has_end(&file));
+    if follows && anywhere(&whole_domain) {
+        return true;
+    }
+    let Some((label, group)) = domain.split_once('.').filter(|(label, _)| !label.is_empty()) else {
+        return false;
+    };
+    let labels = quoted(&[format!("{label}.")]);
+    let has_label = |file: &&String| labels.iter().any(|label| file.contains(label.as_str()));
+    let precedes = cited.iter().any(|file| has_label(&file) && has_end(&file));
+    precedes && anywhere(&quoted(&[group.to_owned()]))
+}
+
 /// What is different from the last look, for a person.
 fn change(name: &str, before: &Place, now: &Place) -> Option<String> {
-    match (before, now) {
-        (Place::Source, Place::Elsewhere(path)) => Some(format!("moved: {name} is now in {path}")),
-        (Place::Source | Place::Elsewhere(_), Place::Nowhere) => Some(format!("VANISHED: {name}")),
-        (Place::Nowhere, Place::Source | Place::Elsewhere(_)) => Some(format!("appeared: {name}")),
+    match now {
+        Place::Elsewhere(path) if before.is_cited() => Some(format!("moved: {name} is now in {path}")),
+        Place::Nowhere if *before != Place::Nowhere => Some(format!("VANISHED: {name}")),
+        _ if *before == Place::Nowhere && *now != Place::Nowhere => Some(format!("appeared: {name}")),
         _ => None,
     }
 }
@@ -144,9 +185,10 @@ fn look_for_drift() {
         places.filter(|(_, place)| fits(place)).count()
     };
     eprintln!(
-        "{} repositories: {} names found in a cited file, {} in another file, {} in none\n{} repositories are not in {}: {}",
+        "{} repositories: {} names found in a cited file, {} in parts, {} in another file, {} in none\n{} repositories are not in {}: {}",
         looks.len(),
         count(|place| *place == Place::Source),
+        count(|place| *place == Place::Parts),
         count(|place| matches!(place, Place::Elsewhere(_))),
         count(|place| *place == Place::Nowhere),
         absent.len(),
@@ -192,6 +234,33 @@ fn reports_a_name_that_upstream_dropped_or_moved() {
         second
     );
     assert!(Upstream::open(folder.path(), "example/gadgets").is_none());
+}
+
+#[test]
+fn a_name_that_a_program_joins_from_parts_is_found_where_a_cited_file_has_a_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream(folder.path().join("example/widgets"));
+    let place = |name: &str, path: &str| {
+        let (revision, _) = upstream.newest();
+        place(&upstream, &revision, name, &BTreeSet::from([path.to_owned()]))
+    };
+    commit(
+        &upstream,
+        "disk.go",
+        r#"Group = "example.com"; Disk = Group + "/disk"; Rack = "rack." + Group; Pin = "pin." + Group + "/hold""#,
+    );
+    for joined in ["example.com/disk", "rack.example.com", "pin.example.com/hold"] {
+        assert_eq!(place(joined, "disk.go"), Place::Parts, "{joined}");
+        assert_eq!(place(joined, "volume.go"), Place::Nowhere, "{joined}");
+    }
+    for other in [
+        "example.org/disk",
+        "rack.example.org",
+        "example.com/diskette",
+        "rack.example.com/hold",
+    ] {
+        assert_eq!(place(other, "disk.go"), Place::Nowhere, "{other}");
+    }
 }
 
 #[test]

@@ -478,11 +478,15 @@ fn results_are_of_places_and_entries_that_exist() {
         );
         for controller in &one.controllers {
             let entries = &catalogue[&one.file];
-            let is_known = entries.iter().any(|entry| title(entry) == controller.entry);
-            assert!(
-                is_known,
-                "{} has no {}: run scripts/rendered",
-                one.file, controller.entry
+            let entry = entries.iter().find(|entry| title(entry) == controller.entry);
+            let entry = entry
+                .unwrap_or_else(|| panic!("{} has no {}: run scripts/rendered", one.file, controller.entry));
+            let written: Vec<_> = facts::of(entry).iter().map(ToString::to_string).collect();
+            let rendered: Vec<_> = controller.lines.iter().map(|line| line.fact.clone()).collect();
+            assert_eq!(
+                written, rendered,
+                "what {} says about the controller of {} is not what {} was checked for: run scripts/rendered",
+                one.file, controller.entry, one.place
             );
         }
     }

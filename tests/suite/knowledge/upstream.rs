@@ -30,9 +30,9 @@ impl Upstream {
         output.status.success().then_some(text)
     }
 
-    pub fn has(&self, revision: &str, path: &str, text: &str) -> bool {
-        let file = self.git(&["cat-file", "blob", &format!("{revision}:{path}")]);
-        file.is_some_and(|file| file.contains(text))
+    /// What a file says at this revision, if it is there.
+    pub fn file(&self, revision: &str, path: &str) -> Option<String> {
+        self.git(&["cat-file", "blob", &format!("{revision}:{path}")])
     }
 
     /// The newest commit and its day.

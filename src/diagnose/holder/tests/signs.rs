@@ -311,3 +311,41 @@ fn a_user_outside_the_cluster_may_be_the_controller() {
     let diagnosis = World::of(all).explain(&widget());
     assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
 }
+
+/// Any adapter can serve `external.metrics.k8s.io`, and the one installed last does.
+#[test]
+fn a_dead_api_of_another_adapter_is_no_sign_against_the_controller() {
+    let scaled = || {
+        object(
+            "keda.sh",
+            "scaledobjects",
+            "ScaledObject",
+            json!({"metadata": {"name": "o", "namespace": "n", "finalizers": ["finalizer.keda.sh"],
+                "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0}}),
+        )
+    };
+    let said_with = |namespace: &str, name: &str| {
+        let api = object(
+            "apiregistration.k8s.io",
+            "apiservices",
+            "APIService",
+            json!({"metadata": {"name": "v1beta1.external.metrics.k8s.io"},
+                "spec": {"group": "external.metrics.k8s.io", "version": "v1beta1",
+                    "service": {"namespace": namespace, "name": name}}}),
+        );
+        let diagnosis = World::of([api]).explain(&scaled());
+        crate::diagnose::testing::told::said(&diagnosis)
+    };
+    for (namespace, name) in [
+        ("keda", "keda-metrics-apiserver"),
+        ("scaling", "keda-operator-metrics-apiserver"),
+    ] {
+        let said = said_with(namespace, name);
+        assert!(
+            said.contains(&format!("points at the Service {namespace}/{name}")),
+            "{said}"
+        );
+    }
+    let said = said_with("datadog", "datadog-cluster-agent-metrics-api");
+    assert!(!said.contains("points at the Service"), "{said}");
+}
