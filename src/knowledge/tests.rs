@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod labels;
+mod page;
 
 fn all() -> Vec<Entry> {
     Knowledge::builtin().all().collect()
@@ -51,6 +52,35 @@ fn contains_every_listed_name() {
         (vec![], vec![]),
         "in NAMES but not in the files; in the files but not in NAMES"
     );
+}
+
+/// A project has at most this many names that differ only in one word. What has more is a pattern.
+const LARGEST_FAMILY: usize = 15;
+
+/// Without its last word behind `/`, or without its first word.
+fn families(name: &str) -> impl Iterator<Item = String> {
+    let in_front = name.rsplit_once('/').map(|(domain, _)| format!("{domain}/*"));
+    let behind = name.split_once('.').map(|(_, rest)| format!("*.{rest}"));
+    in_front.into_iter().chain(behind)
+}
+
+/// Twenty names that a generator makes of twenty kinds say no more than one pattern does.
+#[test]
+fn no_family_of_generated_names_fills_the_catalogue() {
+    let mut names: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for entry in all() {
+        for family in families(&entry.name) {
+            names
+                .entry((entry.project.clone(), family))
+                .or_default()
+                .insert(entry.name.clone());
+        }
+    }
+    let large: Vec<_> = names
+        .into_iter()
+        .filter(|(_, names)| names.len() > LARGEST_FAMILY)
+        .collect();
+    assert_eq!(large, vec![], "say them with a pattern");
 }
 
 #[test]

@@ -358,8 +358,11 @@ fn fits(object: &Object, workload: &WorkloadDescription, entry: &Entry) -> bool 
         .iter()
         .any(|home| glob(home, object.namespace()));
     let is_image = |image: &String| workload.images.iter().any(|pattern| glob(pattern, image));
-    match labels {
-        Some(fit) => fit && (workload.images.is_empty() || images(object).iter().any(is_image)),
-        None => name && (at_home || workload.namespace.is_some()),
+    let has_image = || images(object).iter().any(is_image);
+    match (labels, workload.images.is_empty()) {
+        (Some(fit), is_any) => fit && (is_any || has_image()),
+        // An image of the product tells as much as the namespace in which it usually runs.
+        (None, false) => name && has_image(),
+        (None, true) => name && (at_home || workload.namespace.is_some()),
     }
 }

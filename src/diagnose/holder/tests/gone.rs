@@ -677,6 +677,33 @@ fn a_stranger_with_a_general_label_is_not_the_controller() {
     }
 }
 
+/// Many operators are called `operator`. The image tells which, in any namespace.
+#[test]
+fn a_controller_of_a_general_name_is_known_by_its_image() {
+    let connector = custom(
+        "tailscale.com",
+        "connectors",
+        "Connector",
+        "tailscale.com/finalizer",
+    );
+    for (image, expected) in [
+        ("docker.io/tailscale/k8s-operator:v1.90.0", Verdict::Waiting),
+        ("registry.test/acme/operator:v1", Verdict::Unknown),
+    ] {
+        let runs = runner(
+            "Deployment",
+            "vpn",
+            "operator",
+            &json!({"app": "operator"}),
+            "operator",
+            image,
+        );
+        let all = installed_as(runs, "tailscale.com", &json!(["connectors", "connectors/status"]));
+        let diagnosis = World::of(all).explain(&connector);
+        assert_eq!(verdict(&diagnosis), expected, "{image}: {diagnosis:#?}");
+    }
+}
+
 /// Operators of two products have the same name and the same label. Their images differ.
 #[test]
 fn an_operator_of_another_product_with_the_same_label_is_not_the_controller() {
