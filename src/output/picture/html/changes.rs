@@ -21,8 +21,11 @@ pub(super) fn add(page: &mut Html, changes: &ChangesReport) {
     ];
     let hidden: usize = kinds.iter().map(|(_, all)| all.len().saturating_sub(SHOWN)).sum();
     if kinds.iter().any(|(_, all)| !all.is_empty()) {
-        page.markup("<div class=scroll><table><thead><tr><th scope=col>Change<th scope=col>Object");
-        page.markup("<th scope=col>Terminating for<th scope=col>Why it is not known</tr></thead><tbody>\n");
+        page.markup("<div class=scroll><table><thead><tr>");
+        for head in ["Change", "Object", "Terminating for", "Why it is not known"] {
+            page.markup("<th scope=col>").markup(head).markup("</th>");
+        }
+        page.markup("</tr></thead><tbody>\n");
         for (word, all) in &kinds {
             for (object, why) in all.iter().take(SHOWN) {
                 page.markup("<tr><td>").markup(word).markup("<td><code>");
