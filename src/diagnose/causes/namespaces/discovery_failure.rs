@@ -67,9 +67,8 @@ pub(crate) fn add_discovery_failures(finding: &mut Finding, view: &View<'_>) -> 
         let What::GroupVersion { group, version, .. } = &gap.what else {
             continue;
         };
-        let why = match &gap.why {
-            Why::Unavailable(why) | Why::ApiServiceUnavailable { says: why, .. } => why,
-            _ => continue,
+        let (Why::Unavailable(why) | Why::ApiServiceUnavailable { says: why, .. }) = &gap.why else {
+            continue;
         };
         found = true;
         add_unavailable_group(finding, group, version, why);
