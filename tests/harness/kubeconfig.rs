@@ -31,9 +31,10 @@ pub fn joined(path: PathBuf, all: &[(&str, &Path)]) -> PathBuf {
             let line = text.lines().find_map(|line| line.trim().strip_prefix(begin));
             line.unwrap_or_else(|| panic!("no {begin} in {text}")).to_owned()
         };
-        lists[0] += &format!("- {{name: {name}, cluster: {}}}\n", line("cluster: "));
-        lists[1] += &format!("- {{name: {name}, user: {}}}\n", line("user: "));
-        lists[2] += &format!("- {{name: {name}, context: {{cluster: {name}, user: {name}}}}}\n");
+        let item = |kind: &str, value: &str| format!("- {{name: {name}, {kind}: {value}}}\n");
+        lists[0].push_str(&item("cluster", &line("cluster: ")));
+        lists[1].push_str(&item("user", &line("user: ")));
+        lists[2].push_str(&item("context", &format!("{{cluster: {name}, user: {name}}}")));
     }
     let [clusters, users, contexts] = lists;
     let text =
