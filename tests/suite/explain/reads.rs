@@ -203,7 +203,15 @@ fn is_of_one_domain(target: &str, other: &str) -> bool {
     };
     let (target, other) = (group(target), group(other));
     let is_below = |one: &str, other: &str| one == other || one.ends_with(&format!(".{other}"));
-    target.contains('.') && other.contains('.') && (is_below(&target, &other) || is_below(&other, &target))
+    // Groups of one product stand beside each other: `addon.example.io` and `work.example.io`. Those of Kubernetes do not.
+    let product = |group: &str| {
+        let (_, above) = group.split_once('.')?;
+        (above.contains('.') && !above.ends_with("k8s.io")).then(|| above.to_owned())
+    };
+    let are_beside = product(&target).is_some_and(|above| product(&other) == Some(above));
+    target.contains('.')
+        && other.contains('.')
+        && (is_below(&target, &other) || is_below(&other, &target) || are_beside)
 }
 
 /// Whether objects of this type may be read whole.

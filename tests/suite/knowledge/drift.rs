@@ -111,9 +111,21 @@ fn is_joined(name: &str, cited: &[String], anywhere: impl Fn(&[String]) -> bool)
         return false;
     };
     let labels = quoted(&[format!("{label}.")]);
-    let has_label = |file: &&String| labels.iter().any(|label| file.contains(label.as_str()));
-    let precedes = cited.iter().any(|file| has_label(&file) && has_end(&file));
-    precedes && anywhere(&quoted(&[group.to_owned()]))
+    // Both are parts of one expression: no other text stands between them.
+    let is_followed = |rest: &str| {
+        let follows = |end: &String| {
+            rest.find(end.as_str())
+                .is_some_and(|at| !rest[..at].contains('"'))
+        };
+        end.is_empty() || ends.iter().any(follows)
+    };
+    let precedes = |file: &String| {
+        labels.iter().any(|label| {
+            let mut places = file.match_indices(label.as_str());
+            places.any(|(at, found)| is_followed(&file[at + found.len()..]))
+        })
+    };
+    cited.iter().any(precedes) && anywhere(&quoted(&[group.to_owned()]))
 }
 
 /// What is different from the last look, for a person.

@@ -3,8 +3,13 @@
 //! `kubernetes-sigs/kueue:pkg/controller/core/resourceflavor_controller.go` puts the finalizer on, and removes it once
 //! its cache has no `ClusterQueue` with the flavor. It writes neither conditions nor events about that.
 
+use std::time::Duration;
+
 use super::Case;
-use crate::{explain::told::delete, harness::KUEUE};
+use crate::{
+    explain::told::delete,
+    harness::{KUEUE, wait},
+};
 
 const CASE: Case = Case {
     product: &KUEUE,
@@ -27,6 +32,11 @@ spec:
   - coveredResources: [cpu]
     flavors: [{name: used, resources: [{name: cpu, nominalQuota: 9}]}]",
         );
+        // Kueue forgets a flavor that no queue of its cache has.
+        wait("Kueue knows the queue", Duration::from_secs(90), || {
+            let queue = cluster.get(["clusterqueues.kueue.x-k8s.io", "team-a"]);
+            queue.is_some_and(|queue| queue["metadata"]["finalizers"].is_array())
+        });
     },
     keeper: "ClusterQueue team-a",
     frees: |cluster, _| delete(cluster, "clusterqueues.kueue.x-k8s.io/team-a", ""),

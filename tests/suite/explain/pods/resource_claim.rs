@@ -55,7 +55,7 @@ fn a_resource_claim_names_the_pod_that_uses_it() {
     allocated(&ns, "gpu", &json!([train, done]));
     ns.patch_status(["pod", "done"], &json!({"phase": "Succeeded"}));
     let target = "resourceclaim/gpu";
-    told(cluster, target, ns.name()).says("if it is deleted now");
+    told(cluster, target, ns.name()).says("deleted-now");
     delete(cluster, target, ns.name());
     wait("the controller removes the finished pod", SOON, || {
         let claim = ns.get(["resourceclaim", "gpu"]).unwrap();

@@ -50,7 +50,7 @@ fn a_class_waits_for_the_claims_that_name_it() {
     // Nothing is in deletion yet.
     let story = told(cluster, &target, "");
     assert_eq!(story.verdict(HELD), "in-use");
-    story.says("if it is deleted now").never_advises("patch");
+    story.says("deleted-now").never_advises("patch");
 
     delete(cluster, &target, "");
     let story = told(cluster, &target, "");
