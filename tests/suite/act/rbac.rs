@@ -96,16 +96,9 @@ fn makes_again(actor: &Case<'_>) {
     actor.run(&["rescue", "pvc/data", "--plan"]).run().success();
 }
 
-#[test]
-fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
-    let cluster = Cluster::start();
-    cluster.apply(WIDGETS);
-    wait("the type is served", SOON, || {
-        cluster.kubectl(["get", "widgets.rbac.example.com", "-A"]).code == 0
-    });
-
+fn without_secrets(cluster: &Cluster) {
     // Without Secrets: exactly these and the groups that the file does not list are named.
-    let blind = case(&cluster, "reader-without-secrets");
+    let blind = case(cluster, "reader-without-secrets");
     blind.hold("held", &[HOLD]);
     let report = json(&blind, &["scan"]);
     assert_eq!(missed(&report), ["secrets", "widgets.rbac.example.com"]);
@@ -143,12 +136,14 @@ fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
         "you may not patch configmaps held",
     );
     let namespace = format!("ns/{}", blind.ns.name());
-    delete(&cluster, &namespace, "");
+    delete(cluster, &namespace, "");
     let told = json(&blind, &["explain", &namespace]);
     assert!(missed(&told).contains(&"secrets"), "{told:#}");
+}
 
+fn as_reader(cluster: &Cluster) -> Case<'_> {
     // The reader sees everything, and changes nothing.
-    let reader = case(&cluster, "reader");
+    let reader = case(cluster, "reader");
     reader.hold("held", &[HOLD]);
     assert_eq!(missed(&json(&reader, &["scan"])), [""; 0]);
     let told = json(&reader, &["explain", "cm/held", "-n", reader.ns.name()]);
@@ -169,6 +164,45 @@ fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
         reader.run(&["nudge", "cm/held", "--plan"]),
         "you may not patch",
     );
+    reader
+}
+
+fn with_events(cluster: &Cluster) {
+    // With the right to create Events, --event works too, and so does all that the actor does.
+    let all = case(cluster, "actor-with-events");
+    all.hold("held", &[HOLD]);
+    assert_eq!(missed(&json(&all, &["scan"])), [""; 0]);
+    let file = all.place.path().join("all.snapshot").display().to_string();
+    reading(&all, &["snapshot", &file]).run().success();
+    let watch = ["watch", "cm/held", "-n", all.ns.name(), "--timeout=3s"];
+    assert_eq!(reading(&all, &watch).run().code, 4);
+    all.run(&["nudge", "cm/held", "--plan"]).run().success();
+    let rescue = ["rescue", "pv/kept", "--only-retain", "--plan"];
+    all.run(&rescue).run().success();
+    let out = all.confirm(&[
+        "remove",
+        "cm/held",
+        "--finalizer",
+        HOLD,
+        "--accept=data-loss",
+        "--event",
+    ]);
+    let out = out.run();
+    assert_eq!(out.code, 0, "{out}");
+    let events = cluster.get(["events", "-n", all.ns.name()]).unwrap();
+    assert_eq!(events["items"][0]["reason"], "FinalizerRemoved", "{events:#}");
+}
+
+#[test]
+fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
+    let cluster = Cluster::start();
+    cluster.apply(WIDGETS);
+    wait("the type is served", SOON, || {
+        cluster.kubectl(["get", "widgets.rbac.example.com", "-A"]).code == 0
+    });
+
+    without_secrets(&cluster);
+    let reader = as_reader(&cluster);
 
     // The actor changes what it is told to, and leaves no Event.
     let actor = case(&cluster, "actor");
@@ -209,27 +243,5 @@ fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
     assert_eq!(out.code, 0, "{out}");
     assert!(cluster.get(["ns", &name]).is_none());
 
-    // With the right to create Events, --event works too, and so does all that the actor does.
-    let all = case(&cluster, "actor-with-events");
-    all.hold("held", &[HOLD]);
-    assert_eq!(missed(&json(&all, &["scan"])), [""; 0]);
-    let file = all.place.path().join("all.snapshot").display().to_string();
-    reading(&all, &["snapshot", &file]).run().success();
-    let watch = ["watch", "cm/held", "-n", all.ns.name(), "--timeout=3s"];
-    assert_eq!(reading(&all, &watch).run().code, 4);
-    all.run(&["nudge", "cm/held", "--plan"]).run().success();
-    let rescue = ["rescue", "pv/kept", "--only-retain", "--plan"];
-    all.run(&rescue).run().success();
-    let out = all.confirm(&[
-        "remove",
-        "cm/held",
-        "--finalizer",
-        HOLD,
-        "--accept=data-loss",
-        "--event",
-    ]);
-    let out = out.run();
-    assert_eq!(out.code, 0, "{out}");
-    let events = cluster.get(["events", "-n", all.ns.name()]).unwrap();
-    assert_eq!(events["items"][0]["reason"], "FinalizerRemoved", "{events:#}");
+    with_events(&cluster);
 }

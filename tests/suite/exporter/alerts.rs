@@ -93,8 +93,8 @@ fn the_series_of_the_cases_have_the_labels_of_those_that_are_served() {
 /// The questions of docs/fleet.md ask for series and labels that are served. Each cluster adds its name.
 #[test]
 fn the_questions_of_the_fleet_are_about_series_that_are_served() {
-    let server = cluster();
-    let exporter = Exporter::start(&server, &[]);
+    let observed = cluster();
+    let exporter = Exporter::start(&observed, &[]);
     exporter.wait_until_ready();
     let metrics = exporter.metrics();
     exporter.end(Signal::TERM);

@@ -125,7 +125,9 @@ impl Code {
             } else if let Some((literal, _)) = at.literal() {
                 let text = literal.to_string();
                 let path = testkit::syn::parse_str::<testkit::syn::Path>(text.trim_matches('"'));
-                path.iter().for_each(|path| self.visit_path(path));
+                if let Ok(path) = path {
+                    self.visit_path(&path);
+                }
             }
             at = after;
         }

@@ -123,7 +123,7 @@ impl<'ast> Visit<'ast> for Search {
 
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
         self.in_function(item.sig.ident.to_string(), |search| {
-            visit::visit_item_fn(search, item)
+            visit::visit_item_fn(search, item);
         });
     }
 

@@ -9,12 +9,13 @@ use crate::{
     harness::{Cluster, has, wait},
 };
 
+const HELD: &str = "kubernetes.io/vac-protection";
+
 #[test]
 fn a_class_waits_for_the_claims_that_name_it() {
     if !has("storage.k8s.io/v1 VolumeAttributesClass", 34) {
         return;
     }
-    const HELD: &str = "kubernetes.io/vac-protection";
     let cluster = Cluster::shared();
     let ns = cluster.namespace("attributes");
     let (class, other, volume) = (
