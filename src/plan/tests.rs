@@ -95,6 +95,8 @@ impl Diagnosed {
             deletion: object.deletion(),
             observed_at: self.facts.now,
             headline: String::new(),
+            fault: None,
+            lets_go: Vec::new(),
             waits: object.finalizers().into_iter().map(wait).collect(),
             outlook: Vec::new(),
             effects: Vec::new(),

@@ -43,6 +43,8 @@ fn diagnosis(waits: Vec<Wait>) -> Diagnosis {
         deletion: None,
         observed_at: Timestamp::UNIX_EPOCH,
         headline: String::new(),
+        fault: None,
+        lets_go: Vec::new(),
         waits,
         outlook: Vec::new(),
         effects: Vec::new(),

@@ -13,7 +13,7 @@ use crate::{
         view::{Missing, View},
     },
     knowledge::Entry,
-    object::is_custom_group,
+    object::{is_custom_group, pasteable},
     snapshot::facts::Object,
 };
 
@@ -160,8 +160,8 @@ fn add_missing_service(of: &Object, service: Option<&Value>, holder: &mut Holder
                 Strength::Strong,
                 format!("{} {}", of.kind, of.name()),
                 format!(
-                    "points at the Service {}/{}, which does not exist",
-                    service.namespace, service.name
+                    "points at {}, which does not exist",
+                    pasteable("services", Some(&service.namespace), &service.name)
                 ),
             )
             .about(of.reference()),

@@ -99,7 +99,8 @@ fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         Some(finalizer.clone()),
         verdict(claim, &consumers, view),
         holder
-            .removes("kube-controller-manager (resourceclaim controller)")
+            .removes("kube-controller-manager")
+            .part("resourceclaim controller")
             .once("nobody is left in status.reservedFor"),
     );
     holder.add_evidence(&mut finding);

@@ -98,7 +98,7 @@ pub(crate) fn add_group_members(
     let mut names: Vec<_> = others
         .iter()
         .take(limits::NAMES_IN_SENTENCE)
-        .map(|other| format!("{}/{}", other.namespace(), other.name()))
+        .map(|other| other.reference().pasteable())
         .collect();
     if others.len() > limits::NAMES_IN_SENTENCE {
         names.push(format!("{} more", others.len() - limits::NAMES_IN_SENTENCE));
@@ -112,11 +112,13 @@ pub(crate) fn add_group_members(
         finding.steps.push(Step {
             when: When::Now,
             text: format!(
-                "see the events of {}/{} too: the group is built as one, and a member that fails holds up all",
-                other.namespace(),
-                other.name()
+                "see the events of {} too: the group is built as one, and a member that fails holds up all",
+                other.reference().pasteable()
             ),
-            command: Some(Command::of("kubectl -n {} describe ingress {}", [other.namespace(), other.name()])),
+            command: Some(Command::of(
+                "kubectl -n {} describe ingress {}",
+                [other.namespace(), other.name()],
+            )),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),
         });
