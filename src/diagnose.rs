@@ -154,7 +154,7 @@ fn assemble(
         observed_at: view.now(),
         headline: headline(target, &findings, view),
         fault: None,
-        lets_go: causes::storage::release::by_whole_end_of(target, view),
+        lets_go: causes::release::by_whole_end_of(target, view),
         waits: Vec::new(),
         outlook: Vec::new(),
         effects: impact.effects,
