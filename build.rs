@@ -37,7 +37,9 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 use drift::{Look, Place};
-use schema::{Datastore, Deployer, Entry, Fate, Located, Mark, Mistake, Platform, VerifiedIn};
+use schema::{
+    Datastore, DefaultReference, Deployer, Entry, Fate, Located, Mark, Mistake, Platform, VerifiedIn,
+};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=knowledge");
@@ -72,6 +74,7 @@ struct All {
     deployers: Vec<Deployer>,
     marks: Vec<Mark>,
     fates: Vec<Fate>,
+    defaults: Vec<DefaultReference>,
     datastores: Vec<Datastore>,
 }
 
@@ -92,7 +95,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
     let (mut platforms, mut deployers, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut fates, mut datastores) = (Vec::new(), Vec::new());
+    let (mut fates, mut defaults, mut datastores) = (Vec::new(), Vec::new(), Vec::new());
     let mut looks = Vec::new();
     for path in paths {
         if BESIDE.iter().any(|name| path.ends_with(name)) {
@@ -134,6 +137,11 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
                 Ok(read) => fates = read,
                 Err(found) => mistakes.push(found),
             }
+        } else if path.ends_with("defaults.yaml") {
+            match schema::defaults(&file, &text) {
+                Ok(read) => defaults = read,
+                Err(found) => mistakes.push(found),
+            }
         } else if path.ends_with("marks.yaml") {
             match schema::marks(&file, &text) {
                 Ok(read) => marks = read,
@@ -158,6 +166,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
             deployers,
             marks,
             fates,
+            defaults,
             datastores,
         })
     } else {

@@ -1,9 +1,9 @@
-//! The embedded tables of platforms, deployers, marks, fates and datastores.
+//! The embedded tables of platforms, deployers, marks, fates, defaults and datastores.
 
 use std::sync::LazyLock;
 
 use super::Knowledge;
-use super::schema::{Datastore, Deployer, Fate, Mark, Platform};
+use super::schema::{Datastore, DefaultReference, Deployer, Fate, Mark, Platform};
 
 // `build.rs` wrote them from these types, and a test reads both.
 static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
@@ -17,6 +17,9 @@ static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(|| {
 });
 static FATES: LazyLock<Vec<Fate>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/fates.json"))).unwrap_or_default()
+});
+static DEFAULTS: LazyLock<Vec<DefaultReference>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/defaults.json"))).unwrap_or_default()
 });
 static DATASTORES: LazyLock<Vec<Datastore>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/datastores.json"))).unwrap_or_default()
@@ -36,6 +39,11 @@ impl Knowledge {
     /// The settings that keep what an object stands for outside of the cluster.
     pub fn fates(&self) -> &'static [Fate] {
         &FATES
+    }
+
+    /// What references mean that are left empty.
+    pub fn defaults(&self) -> &'static [DefaultReference] {
+        &DEFAULTS
     }
 
     /// The marks that make a controller wait.
@@ -63,6 +71,7 @@ mod tests {
         assert!(PLATFORMS.iter().any(|one| one.name == "EKS"));
         assert!(DEPLOYERS.iter().any(|one| one.name == "Argo CD"));
         assert!(FATES.iter().any(|one| one.deletes == ["true"]));
+        assert!(DEFAULTS.iter().any(|one| one.field == "storageClassName"));
         assert!(DATASTORES.iter().any(|one| one.name == "kubeadm"));
         assert!(
             MARKS

@@ -12,6 +12,7 @@ mod glob;
 mod kinds;
 mod located;
 mod mistake;
+mod order;
 mod placeholder;
 mod steps;
 mod surroundings;
@@ -31,9 +32,11 @@ pub use glob::{glob, literals};
 pub use kinds::{GroupKind, KindPattern};
 pub use located::Located;
 pub use mistake::Mistake;
+pub use order::gentle_first;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
 pub use surroundings::{
-    Applies, Deployer, Fate, Mark, MarkPlace, Meaning, Platform, deployers, fates, marks, platforms,
+    Applies, DefaultReference, Deployer, Fate, Mark, MarkPlace, Meaning, Platform, defaults, deployers,
+    fates, marks, platforms,
 };
 pub use vocabulary::{
     Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, While, WorkloadKind,

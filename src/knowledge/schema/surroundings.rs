@@ -85,6 +85,24 @@ pub struct Fate {
     pub sources: Vec<String>,
 }
 
+/// What a reference means that is left empty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct DefaultReference {
+    /// The name of the field.
+    pub field: String,
+    /// The kinds of object that it names.
+    pub kinds: Vec<KindPattern>,
+    /// The name of the object that is meant.
+    #[serde(default)]
+    pub named: Option<String>,
+    /// The annotation with the value `true` on the object that is meant.
+    #[serde(default)]
+    pub annotated: Option<String>,
+    /// Files of the product that show it.
+    pub sources: Vec<String>,
+}
+
 /// A mark on an object by which somebody makes its controller wait.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -124,6 +142,8 @@ pub enum Meaning {
     Shard,
     /// The deletion waits until whoever set the mark takes it away.
     Hook,
+    /// The object is a step of a deployment: the program that deploys made it, waits for it and deletes it.
+    Step,
 }
 
 impl MarkPlace {
@@ -208,6 +228,15 @@ pub fn fates(file: &str, text: &str) -> Result<Vec<Fate>, Mistake> {
             name.to_owned(),
             name.is_empty() || one.kinds.is_empty() || one.sources.is_empty() || is_unclear || is_label,
         )
+    })
+}
+
+/// The defaults of a file, or the mistake in it.
+pub fn defaults(file: &str, text: &str) -> Result<Vec<DefaultReference>, Mistake> {
+    list(file, text, |one: &DefaultReference| {
+        let is_unclear = one.named.is_some() == one.annotated.is_some();
+        let lacks = one.field.is_empty() || one.kinds.is_empty() || one.sources.is_empty();
+        (one.field.clone(), lacks || is_unclear)
     })
 }
 
