@@ -13,13 +13,13 @@ use super::{
 };
 use crate::{
     act::{
-        After, ReadBack, Receipt, Receipts, Trial, backup, backup_claim, backup_stored, leave_event, send,
-        try_out,
+        After, ReadBack, Receipt, Receipts, Trial, backup, backup_claim, backup_stored, event, leave_event,
+        send, try_out,
     },
     cluster::{self, Written},
     error::Error,
     exit::Exit,
-    plan::{Claim, Plan, Retention, event, veto},
+    plan::{Claim, Plan, Retention, veto},
     report::{
         outcome::{Outcome, OutcomeResult},
         plan::CostReport,
