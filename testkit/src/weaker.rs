@@ -190,7 +190,7 @@ impl Claims {
             // With fewer facts, advice for a controller that is gone, or for one that runs, is only given after
             // that question.
             // What helps a controller that runs does nothing to one that is gone, whatever it lets that controller delete.
-            let asks = (step["when"] == "is it gone?" && rank == 1) || step["when"] == "does it run?";
+            let asks = (step["when"] == "holder-gone" && rank == 1) || step["when"] == "holder-runs";
             if asks {
                 return;
             }
@@ -281,11 +281,11 @@ fn accepts_weaker_claims_and_reports_different_ones() {
         more["steps"] = json!([{"when": when, "text": "install it again", "safety": safety}]);
         faults(&full, &more, None).len()
     };
-    assert_eq!(asked("is it gone?", "reversible"), 0);
-    assert_eq!(asked("what to do", "reversible"), 1);
-    assert_eq!(asked("is it gone?", "destructive"), 1);
-    assert_eq!(asked("does it run?", "destructive"), 0);
-    assert_eq!(asked("what to do", "read-only"), 0);
+    assert_eq!(asked("holder-gone", "reversible"), 0);
+    assert_eq!(asked("now", "reversible"), 1);
+    assert_eq!(asked("holder-gone", "destructive"), 1);
+    assert_eq!(asked("holder-runs", "destructive"), 0);
+    assert_eq!(asked("now", "read-only"), 0);
     let mut blames = full[0].clone();
     blames["waitsFor"][0]["blockers"] = json!([{"object": {"name": "innocent"}, "says": "it runs"}]);
     assert_eq!(faults(&full, &blames, None).len(), 1);
