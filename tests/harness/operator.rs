@@ -10,6 +10,7 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::TcpStream,
+    path::Path,
     time::Duration,
 };
 
@@ -20,6 +21,8 @@ use super::{Cluster, Component, binaries, kubeconfig, ports, wait};
 
 /// The controllers of Deployments need some seconds on a busy machine.
 const SOON: Duration = Duration::from_secs(90);
+/// How often its process starts again when it ends before it is ready.
+const RESTARTS: usize = 3;
 
 /// What is known of an operator beyond its manifests.
 pub struct Product {
@@ -137,13 +140,16 @@ impl<'a> Operator<'a> {
             &cluster.authority,
             token.trim(),
         );
-        let mut flags = place.own_flags();
-        flags.push(format!("--kubeconfig={}", config.display()));
-        flags.extend((product.flags)(&place));
-        let port = place.health_port;
         let program = binaries::program(product.program);
-        let process = Component::new(&cluster.reaper, product.program, &program, flags)
-            .ready_when(move || is_ready(port));
+        let mut process = place.process(product, &config, &program);
+        // A kubelet restarts a container that ends at once. Here another test may have taken one of its ports.
+        for _ in 0..RESTARTS {
+            let Err(why) = process.try_start() else { break };
+            assert!(!process.is_running(), "{why}");
+            eprintln!("starting again on other ports: {why}");
+            place.health_port = ports::free();
+            process = place.process(product, &config, &program);
+        }
         let operator = Self {
             cluster,
             objects: std::mem::take(&mut place.objects),
@@ -156,9 +162,11 @@ impl<'a> Operator<'a> {
         operator
     }
 
-    /// Starts its process, and reports its Pod as ready.
+    /// Starts its process if it does not run, and reports its Pod as ready.
     pub fn start(&self) {
-        self.process.start();
+        if !self.process.is_running() {
+            self.process.start();
+        }
         self.pod_is(
             1,
             &json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
@@ -331,6 +339,15 @@ impl Place<'_> {
         let flags = &self.deployment()["spec"]["template"]["spec"]["containers"][0]["args"];
         let flags = flags.as_array().into_iter().flatten().filter_map(Value::as_str);
         flags.map(with_defaults).collect()
+    }
+
+    fn process(&self, product: &Product, config: &Path, program: &Path) -> Component {
+        let mut flags = self.own_flags();
+        flags.push(format!("--kubeconfig={}", config.display()));
+        flags.extend((product.flags)(self));
+        let port = self.health_port;
+        Component::new(&self.cluster.reaper, product.program, program, flags)
+            .ready_when(move || is_ready(port))
     }
 
     /// A folder with a certificate for its webhooks, as a kubelet mounts it.
