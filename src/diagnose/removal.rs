@@ -18,7 +18,8 @@ pub enum Unable {
     CannotRun,
     /// It reports that this does not exist any more.
     Without(Lost),
-    /// An object that it needs was read, and does not exist any more.
+    /// It reports itself, and recently, that the object without which it never succeeds is not found; and a read shows the
+    /// same. So is the volume of an attachment.
     WithoutObject,
 }
 
@@ -36,12 +37,14 @@ pub enum Veto {
         /// The node.
         node: String,
     },
-    /// What the finalizer protects may still run, as far as the cluster shows.
-    MayStillRun {
+    /// Upstream forbids it while something is so, as far as the cluster shows (`never-by-hand` of the catalogue).
+    ForbiddenWhile {
         /// What shows it.
         is_so: String,
         /// The consequence, in the words of the catalogue.
         because: String,
+        /// What ends it.
+        until: &'static str,
     },
     /// `kube-controller-manager` does not run, and everything waits for it.
     ControllerManagerStopped,
@@ -65,7 +68,7 @@ impl Veto {
             Veto::DiskInUse { node } => format!(
                 "node {node} reports that the disk is in use, or could not be read, and a disk on two nodes loses its file system"
             ),
-            Veto::MayStillRun { is_so, because } => format!("{is_so}: {because}"),
+            Veto::ForbiddenWhile { is_so, because, .. } => format!("{is_so}: {because}"),
             Veto::ControllerManagerStopped => {
                 "kube-controller-manager does not run, so no finalizer of Kubernetes itself is removed".into()
             }
@@ -86,10 +89,7 @@ impl Veto {
             Veto::DiskInUse { node } => {
                 format!("node {node} no longer lists the disk in status.volumesInUse, or the node is gone")
             }
-            Veto::MayStillRun { .. } => {
-                "its pods have ended, and its node reports, is gone, or has the taint node.kubernetes.io/out-of-service"
-                    .into()
-            }
+            Veto::ForbiddenWhile { until, .. } => (*until).into(),
             Veto::ControllerManagerStopped => {
                 "kube-controller-manager runs again; it then removes its finalizers itself".into()
             }

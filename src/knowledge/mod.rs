@@ -28,7 +28,7 @@ pub use deduce::{Deduced, Look, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
     Area, Consequence, Deployer, Entry, FixStep, FoundBy, GroupKind, HolderDescription, IfHolder, IfRemoved,
-    Judged, KindPattern, Label, Lease, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Wait,
+    Judged, KindPattern, Label, Lease, Left, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Wait,
     WaitsFor, While, WorkloadDescription, WorkloadKind,
 };
 pub use surroundings::deployer_named;

@@ -236,6 +236,63 @@ fn accepts_the_example_in_the_readme() {
 
 /// Any program may have general labels, and would be taken for the holder.
 #[test]
+fn refuses_an_order_never_to_remove_a_finalizer_that_no_program_can_look_up() {
+    let file = |rest: &str| {
+        format!(
+            "project: Widget Works\nfinalizers:\n  - name: parts.example.com/clean\n    \
+             kinds: [Part.parts.example.com]\n    protects: a part\n    waits-for: {{ text: it must stop }}\n    \
+             removed-by: an operator\n    if-removed: {{ consequence: none, text: nothing happens }}\n    \
+             fix: [{{ label: reversible, text: restart it }}]\n    sources: [example/parts:main.go]\n    verified: true\n{rest}\n"
+        )
+    };
+    let message = |rest: &str| {
+        let read = Knowledge::builtin().with_user("own.yaml", &file(rest));
+        read.err()
+            .map(|mistakes| mistakes[0].message.clone())
+            .unwrap_or_default()
+    };
+    for order in [
+        "Never cut it while the node may run.",
+        "Two disks. Never delete the Namespace local.",
+        "As long as the cluster lives, do not remove it.",
+        "Do not strip finalizers of volumes while a claim uses them.",
+        "The finalizer must not be removed.; it must not force this",
+    ] {
+        let found = message(&format!("    warnings: [\"{order}\"]"));
+        assert!(found.contains("needs `never-by-hand`"), "{order}: {found}");
+    }
+    for fact in [
+        "A controller without nodes can never remove it.",
+        "Do not remove a provider while clusters of it exist.",
+        "Do not delete the webhook.",
+    ] {
+        assert_eq!(message(&format!("    warnings: [\"{fact}\"]")), "", "{fact}");
+    }
+    let typed = |exists: &str| {
+        message(&format!(
+            "    never-by-hand: {{ while: {{ exists: [{exists}] }}, because: it is lost }}\n    warnings: [Never cut it.]"
+        ))
+    };
+    assert_eq!(typed("{ kind: Pod }"), "");
+    assert_eq!(
+        typed("{ kind: Pod, field: /spec/nodeName, is: [/metadata/name] }"),
+        ""
+    );
+    for (wrong, told) in [
+        ("", "at least one item"),
+        ("{ kind: \"*.parts.example.com\" }", "is a pattern"),
+        ("{ kind: Pod, field: /spec/nodeName }", "belong together"),
+        ("{ kind: Pod, is: [/spec/nodeName] }", "belong together"),
+        (
+            "{ kind: Pod, field: spec.nodeName, is: [/metadata/name] }",
+            "is not a JSON pointer",
+        ),
+    ] {
+        assert!(typed(wrong).contains(told), "{wrong}: {}", typed(wrong));
+    }
+}
+
+#[test]
 fn refuses_a_selector_that_does_not_name_the_product() {
     let file = |holder: &str| {
         format!(

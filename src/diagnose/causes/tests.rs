@@ -89,7 +89,8 @@ fn a_disk_that_its_node_reports_in_use_is_a_veto() {
             "",
             "nodes",
             "Node",
-            json!({"metadata": {"name": "n1"}, "status": {"volumesInUse": [in_use]}}),
+            json!({"metadata": {"name": "n1"}, "status": {"volumesInUse": [in_use],
+                "conditions": [{"type": "Ready", "status": "True"}]}}),
         )
     };
     let veto = [Veto::DiskInUse { node: "n1".into() }];

@@ -1,5 +1,6 @@
 //! Checks the content of each entry, and of all entries together.
 
+use super::orders::check_orders;
 use super::steps::{self, check_step};
 use super::{
     Consequence, Entry, HolderDescription, KindPattern, Located, Match, Mistake, OF_OBJECT, PLACEHOLDERS,
@@ -75,6 +76,9 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
             let needle = step.text.chars().take(40).collect::<String>();
             add_problem(&needle, message);
         }
+    }
+    for (needle, message) in check_orders(entry) {
+        add_problem(&needle, message);
     }
     check_holder(&entry.holder, &mut add_problem);
     check_selectors(entry, &mut add_problem);

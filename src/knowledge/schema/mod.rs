@@ -12,6 +12,7 @@ mod glob;
 mod kinds;
 mod located;
 mod mistake;
+mod orders;
 mod placeholder;
 mod steps;
 mod surroundings;
@@ -36,7 +37,7 @@ pub use surroundings::{
     Applies, Deployer, Fate, Mark, MarkPlace, Meaning, Platform, deployers, fates, marks, platforms,
 };
 pub use vocabulary::{
-    Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, While, WorkloadKind,
+    Area, Consequence, FoundBy, IfHolder, Judged, Label, Left, List, Match, Runs, Wait, While, WorkloadKind,
 };
 use words::is_telling;
 pub use words::{product_words, words};

@@ -96,7 +96,8 @@ fn parts(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn words(text: &str) -> Vec<String> {
+/// The words of a text, in lower case.
+pub(super) fn words(text: &str) -> Vec<String> {
     text.split_whitespace()
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
         .collect()

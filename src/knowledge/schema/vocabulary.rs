@@ -129,12 +129,37 @@ pub enum IfHolder {
 }
 
 /// How long a finalizer must not be removed by hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum While {
     /// A Pod that it owns has not ended, or its node does not report.
     ItMayRun,
+    /// Its node does not report.
+    NodeIsSilent,
+    /// One of these objects exists.
+    Exists(Vec<Left>),
+    /// A cause of its own decides, in the code of the program.
+    ItsCauseForbids,
+}
+
+/// Objects that must be gone before a finalizer is removed by hand. Where both they and the object with the finalizer are in a
+/// namespace, only those of the same namespace count. Pods count until they have ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Left {
+    /// Their kind, without `*`.
+    pub kind: KindPattern,
+    /// Their namespace, if it is fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Only those that have the same text at this JSON pointer …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// … as the object with the finalizer has at one of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub is: Vec<String>,
 }
 
 /// What a step can cost, by itself and by what follows from it. From harmless to worst.
