@@ -1,6 +1,6 @@
 //! A property of random complaints: while a controller is seen running, what anybody complains of opens no removal. The
-//! one exception is a recent complaint of the controller itself, about this very object, that what it needs does not exist
-//! any more.
+//! one exception is a recent complaint of the controller itself, about this very object, that its backend, its credentials
+//! or the volume of an attachment do not exist any more.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -147,5 +147,68 @@ proptest! {
         let verdict = plan(&complaint.target(), &complaint.world());
         let expected = complaint.is_of_a_loss().then_some(Verdict::Failing);
         prop_assert_eq!(verdict, expected);
+    }
+}
+
+/// The driver of an attachment, and its attacher, which renews its Lease.
+const DRIVER: &str = "disks.example.test";
+/// What an attacher reports. The first is true of a volume that does not exist.
+const ERRORS: [&str; 4] = [
+    "persistentvolume \"pv-1\" not found",
+    "persistentvolume \"pv-2\" not found",
+    "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
+    "volumeattachments.storage.k8s.io \"a\" is forbidden: volume pv-1",
+];
+
+/// An attachment whose last try to detach ended so, and what else there is.
+fn detaching(error: usize, minutes_ago: i64, is_volume_left: bool) -> (Object, World) {
+    let now: jiff::Timestamp = NOW.parse().expect("a time");
+    let time = now - jiff::SignedDuration::from_mins(minutes_ago);
+    let mut metadata = going("a", "", &["external-attacher/disks-example-test"]);
+    metadata["resourceVersion"] = "7".into();
+    metadata["deletionTimestamp"] = "2026-01-01T10:00:00Z".into();
+    let attachment = object(
+        "storage.k8s.io",
+        "volumeattachments",
+        "VolumeAttachment",
+        json!({"metadata": metadata,
+            "spec": {"attacher": DRIVER, "nodeName": "n", "source": {"persistentVolumeName": "pv-1"}},
+            "status": {"detachError": {"message": ERRORS[error], "time": time.to_string()}}}),
+    );
+    let lease = object(
+        "coordination.k8s.io",
+        "leases",
+        "Lease",
+        json!({"metadata": {"name": "external-attacher-leader-disks-example-test", "namespace": "disks"},
+            "spec": {"renewTime": "2026-01-01T11:59:58Z", "leaseDurationSeconds": 60}}),
+    );
+    let driver = object(
+        "storage.k8s.io",
+        "csidrivers",
+        "CSIDriver",
+        json!({"metadata": {"name": DRIVER}}),
+    );
+    let world = World::of([lease, driver]);
+    if !is_volume_left {
+        return (attachment, world);
+    }
+    let volume =
+        json!({"metadata": {"name": "pv-1"}, "spec": {"csi": {"driver": DRIVER, "volumeHandle": "v-1"}}});
+    (
+        attachment,
+        world.with(object("", "persistentvolumes", "PersistentVolume", volume)),
+    )
+}
+
+proptest! {
+    #![proptest_config(super::living::config(1))]
+
+    #[test]
+    fn only_its_own_recent_complaint_of_a_missing_volume_opens_the_removal_beside_a_running_attacher(
+        error in 0..ERRORS.len(), minutes_ago in -60..90_i64, is_volume_left in any::<bool>()
+    ) {
+        let (attachment, world) = detaching(error, minutes_ago, is_volume_left);
+        let is_of_a_loss = error == 0 && minutes_ago.abs() <= COMPLAINT.as_mins() && !is_volume_left;
+        prop_assert_eq!(plan(&attachment, &world), is_of_a_loss.then_some(Verdict::Failing));
     }
 }

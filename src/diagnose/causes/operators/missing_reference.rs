@@ -59,7 +59,7 @@ use crate::{
         holder::{Holder, Names},
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
-        removal::Unable,
+        removal::{Lost, Unable},
         view::View,
     },
     object::{ObjectRef, ResourceType, is_custom_group},
@@ -176,6 +176,12 @@ fn reported_missing<'a>(text: &str, view: &View<'a>) -> Vec<(&'a ResourceType, S
         .collect()
 }
 
+/// Whether a message has the words of the API server that this very name is not found: `secrets "aws" not found`. A name
+/// that only stands beside "not found" may be of something else.
+pub(crate) fn says_not_found(text: &str, name: &str) -> bool {
+    text.contains(&format!("\"{name}\" not found"))
+}
+
 /// Whether a message reports this name as missing: `secrets "aws" not found` and similar forms.
 fn reports_missing(text: &str, name: &str) -> bool {
     let lower = text.to_lowercase();
@@ -193,7 +199,7 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
         name,
     } = reference;
     if holds_credentials(ty) && is_own_complaint(object, finding, name, view) {
-        finding.wait.unable = Some(Unable::WithoutObject);
+        finding.wait.unable = Some(Unable::Without(Lost::Credentials));
     }
     finding.tell_of(Page::of(module_path!()));
     finding.wait.on.push(Blocker::new(
@@ -290,7 +296,7 @@ fn is_own_complaint(object: &Object, finding: &Finding, name: &str, view: &View<
     finding.wait.verdict == Verdict::Failing
         && own_failures(object, &names, false, view)
             .iter()
-            .any(|complaint| reports_missing(&complaint.text, name))
+            .any(|complaint| says_not_found(&complaint.text, name))
 }
 
 fn collect_references<'a>(

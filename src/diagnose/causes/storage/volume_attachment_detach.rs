@@ -61,6 +61,7 @@ use crate::{
             advice::remove_finalizer,
             cause::Cause,
             controller::Controller,
+            operators::missing_reference::says_not_found,
             storage::{csi_errors, volume_attachment_in_use},
             verdicts,
         },
@@ -111,7 +112,7 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
     let volume = VolumeAttachment(attachment).volume();
     if !volume.is_empty() {
         match view.object("", "persistentvolumes", "", volume) {
-            Ok(None) => add_missing_volume(&mut finding, attachment, finalizer, volume),
+            Ok(None) => add_missing_volume(&mut finding, attachment, finalizer, volume, view),
             Err(missing) => {
                 // If the volume is gone, every attempt of the attacher fails and the attachment stays for ever.
                 finding.outlook.clear();
@@ -258,10 +259,22 @@ fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
 }
 
 /// The volume is gone. The attacher reads it before each detach, so every detach fails.
-fn add_missing_volume(finding: &mut Finding, attachment: &Object, finalizer: &Finalizer, volume: &str) {
+fn add_missing_volume(
+    finding: &mut Finding,
+    attachment: &Object,
+    finalizer: &Finalizer,
+    volume: &str,
+    view: &View<'_>,
+) {
     let node = VolumeAttachment(attachment).node();
     if finding.wait.verdict == Verdict::Failing {
-        finding.wait.unable = Some(Unable::WithoutObject);
+        // Another error may be one that ends. The attacher reports a missing volume with its next try.
+        let error = VolumeAttachment(attachment).detach_error();
+        let is_recent = error
+            .time()
+            .is_some_and(|time| timing::is_recent_complaint(time, view.now()));
+        let says_so = is_recent && says_not_found(error.message(), volume);
+        finding.wait.unable = says_so.then_some(Unable::WithoutObject);
     } else {
         finding.wait.verdict = Verdict::Stalled;
     }
