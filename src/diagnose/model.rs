@@ -6,6 +6,8 @@ mod said;
 mod step;
 mod words;
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -78,6 +80,7 @@ impl Finding {
                 said: said.into(),
                 known: None,
                 on: Vec::new(),
+                may_be: BTreeSet::new(),
                 unable: None,
                 vetoes: Vec::new(),
             },
@@ -234,6 +237,8 @@ pub struct Wait {
     pub known: Option<Known>,
     /// The blockers that keep the controller from acting.
     pub on: Vec<Blocker>,
+    /// What may be the controller, or shows that it runs: `Deployment ops/widgets`. Two plans are compared by it.
+    pub may_be: BTreeSet<String>,
     /// If it is failing: why the controller will not succeed, whatever is repaired.
     pub unable: Option<Unable>,
     /// Why the finalizer must not be removed by hand, whatever the verdict.

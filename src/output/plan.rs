@@ -248,6 +248,8 @@ mod tests {
             kubelet: None,
             verdict: crate::diagnose::Verdict::Orphaned,
             says: String::new(),
+            unable: None,
+            may_be: std::collections::BTreeSet::new(),
             blockers: Vec::new(),
             evidence: Vec::new(),
             cost: Cost {

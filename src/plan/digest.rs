@@ -9,7 +9,7 @@ use super::{Plan, hash::sha256};
 const DIGITS: usize = 16;
 
 /// The digest of all plans of one run on this server. For each plan it covers the action, the object's uid and version,
-/// the finalizer, the verdict, the cost and what stays outside, when the dry run is made, what the plan says of a disk
+/// the finalizer, the verdict, what may be the controller, the cost and what stays outside, when the dry run is made, what the plan says of a disk
 /// that is kept, and the request.
 pub fn digest(plans: &[Plan], server: &str) -> String {
     let plans: Vec<_> = plans
@@ -21,6 +21,7 @@ pub fn digest(plans: &[Plan], server: &str) -> String {
                 plan.resource_version,
                 plan.finalizer.as_ref().map(ToString::to_string),
                 plan.verdict.word(),
+                plan.may_be,
                 plan.cost.consequence.typed(),
                 outside(plan),
                 plan.untried.is_some(),

@@ -1,7 +1,9 @@
 //! The parts of a plan.
 
+use std::collections::BTreeSet;
+
 use crate::{
-    diagnose::{Blocker, Diagnosis, Evidence, Safety, Step, Verdict, Wait, kinds::Pod},
+    diagnose::{Blocker, Diagnosis, Evidence, Safety, Step, Unable, Verdict, Wait, kinds::Pod},
     knowledge::Knowledge,
     object::{Finalizer, List, ObjectRef},
     snapshot::facts::{Facts, Object},
@@ -92,6 +94,8 @@ impl Seen<'_> {
             finalizer: Some(finalizer),
             verdict: wait.verdict,
             says: wait.says(),
+            unable: wait.unable,
+            may_be: wait.may_be.clone(),
             blockers: wait.on.clone(),
             evidence: self.diagnosis.evidence.clone(),
             cost,
@@ -200,6 +204,10 @@ pub struct Plan {
     pub verdict: Verdict,
     /// Which controller should have removed it, and under which condition.
     pub says: String,
+    /// If it is failing: why the controller will not succeed.
+    pub unable: Option<Unable>,
+    /// What may be that controller, or shows that it runs.
+    pub may_be: BTreeSet<String>,
     /// What keeps that controller from acting.
     pub blockers: Vec<Blocker>,
     /// The evidence for the verdict.
@@ -232,7 +240,9 @@ impl Plan {
         if self.action == Action::Nudge {
             return worse;
         }
-        if doubt(now.verdict) > doubt(self.verdict) {
+        // Another verdict of the same doubt has another reason, which nobody has confirmed.
+        let is_less = doubt(now.verdict) < doubt(self.verdict);
+        if now.verdict != self.verdict && !is_less || now.unable.is_some() && now.unable != self.unable {
             worse.push(format!(
                 "it was {} and is {} now: {}",
                 self.verdict.word(),
@@ -251,6 +261,9 @@ impl Plan {
         for one in outside.filter(|one| !self.cost.outside.contains(one)) {
             worse.push(format!("this also stays outside: {} {}", one.what, one.id));
         }
+        for one in now.may_be.difference(&self.may_be) {
+            worse.push(format!("this may be its controller, and was not there: {one}"));
+        }
         for blocker in now.blockers.iter().filter(|one| !self.has_blocker(one)) {
             worse.push(format!(
                 "its controller now waits for {}",
@@ -267,12 +280,24 @@ impl Plan {
         worse
     }
 
-    /// Whether this was a blocker already. The words about a blocker change all the time, and so only objects are compared.
-    /// A complaint without an object counts in the verdict.
+    /// Whether this was a blocker already. The words about an object change all the time, and so only objects are compared.
+    /// A blocker without an object is nothing but its words, of which numbers and times change.
     fn has_blocker(&self, blocker: &Blocker) -> bool {
-        let is_same = |one: &Blocker| one.object == blocker.object;
-        blocker.object.is_none() || self.blockers.iter().any(is_same)
+        self.blockers
+            .iter()
+            .any(|one| match (&one.object, &blocker.object) {
+                (None, None) => without_numbers(&one.says) == without_numbers(&blocker.says),
+                (one, now) => one == now,
+            })
     }
+}
+
+/// The words of a text, without those that begin with a digit: `3m12s`, `2026-01-01T11:00:00Z`, `7`.
+fn without_numbers(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| c.is_whitespace() || ",;:()\"'".contains(c));
+    words
+        .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
+        .collect()
 }
 
 /// How much a verdict speaks against a removal.

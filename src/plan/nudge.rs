@@ -3,6 +3,8 @@
 //! Most controllers look at an object whenever it changes, and sometimes miss a change (`kubernetes/kubernetes`
 //! issue 120041).
 
+use std::collections::BTreeSet;
+
 use super::{
     Action, Cost, Plan, Refusal, Request, Seen,
     model::{names_of_blockers, why},
@@ -50,6 +52,8 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
         kubelet: None,
         verdict: worst.map_or(Verdict::Unknown, |wait| wait.verdict),
         says: worst.map(crate::diagnose::Wait::says).unwrap_or_default(),
+        unable: None,
+        may_be: BTreeSet::new(),
         blockers: worst.map(|wait| wait.on.clone()).unwrap_or_default(),
         evidence: seen.diagnosis.evidence.clone(),
         cost: Cost::nothing(

@@ -9,6 +9,8 @@
 //! Retain, and the API server accepts no new finalizer on an object that is being deleted
 //! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` handleProtectionFinalizer).
 
+use std::collections::BTreeSet;
+
 use super::{Action, Claim, Cost, Outside, Plan, Request, Retention, cost};
 use crate::{
     diagnose::{Verdict, kinds::PersistentVolume, reclaim_policy},
@@ -45,6 +47,8 @@ pub fn retain(volume: &Object, claim: Claim) -> Plan {
         kubelet: None,
         verdict: Verdict::Unknown,
         says: String::new(),
+        unable: None,
+        may_be: BTreeSet::new(),
         blockers: Vec::new(),
         evidence: Vec::new(),
         cost,

@@ -3,7 +3,7 @@
 mod complaints;
 mod living;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -64,6 +64,7 @@ impl Diagnosed {
                 types: Vec::new(),
                 gaps: Vec::new(),
                 answers: BTreeMap::new(),
+                kept: 0,
             },
         }
     }
@@ -87,6 +88,7 @@ impl Diagnosed {
             said: "removed by somebody".into(),
             known: None,
             on: Vec::new(),
+            may_be: BTreeSet::new(),
             unable: self.unable,
             vetoes: self.vetoes.clone(),
         };
@@ -140,7 +142,7 @@ fn each_verdict_gives_a_plan_or_a_refusal() {
 }
 
 /// Every verdict that allows a removal, with what it takes.
-fn allowed() -> [Diagnosed; 5] {
+fn allowed() -> [Diagnosed; 7] {
     let failing = |unable| Diagnosed {
         unable: Some(unable),
         ..Diagnosed::with_verdict(Verdict::Failing)
@@ -150,7 +152,9 @@ fn allowed() -> [Diagnosed; 5] {
         Diagnosed::with_verdict(Verdict::Stalled),
         Diagnosed::with_verdict(Verdict::Orphaned),
         failing(Unable::CannotRun),
+        failing(Unable::Without(Lost::Backend)),
         failing(Unable::Without(Lost::Credentials)),
+        failing(Unable::WithoutObject),
     ]
 }
 
@@ -582,6 +586,10 @@ fn the_digest_covers_what_is_confirmed_and_where() {
         ),
         ("outside", changed(|plan| plan.cost.outside.push(disk("d-1")))),
         ("dry run", changed(|plan| plan.untried = None)),
+        (
+            "candidate",
+            changed(|plan| _ = plan.may_be.insert("Deployment ops/b".into())),
+        ),
     ] {
         assert_ne!(confirmed, other, "{what}");
     }
@@ -615,26 +623,36 @@ fn names_everything_that_is_worse_than_the_confirmed_plan() {
         plan.untried = None;
         plan.cost.consequence = Consequence::LeakedInfrastructure;
         plan.cost.outside = vec![disk("d-1")];
-        plan.blockers = vec![blocker("pod-1", "waits for 5s")];
+        plan.blockers = vec![
+            blocker("pod-1", "waits for 5s"),
+            Blocker::new(None, "node n1 is gone since 5s"),
+        ];
+        plan.may_be = ["Deployment ops/a".to_owned()].into();
         plan
+    };
+    let unable = |plan: &mut Plan, why| {
+        plan.verdict = Verdict::Failing;
+        plan.unable = Some(why);
     };
     let worse = |change: Change<'_>| {
         let mut now = confirmed();
         change(&mut now);
         confirmed().worse(&now)
     };
-    let not_worse: [Change<'_>; 6] = [
+    let not_worse: [Change<'_>; 8] = [
         &|_| {},
         &|now| now.resource_version = "8".into(),
         &|now| now.verdict = Verdict::Orphaned,
         &|now| now.cost.consequence = Consequence::OrphanedObjects,
         &|now| now.cost.outside.clear(),
         &|now| now.blockers = vec![blocker("pod-1", "waits for 9s")],
+        &|now| now.blockers[1] = Blocker::new(None, "node n1 is gone since 9s"),
+        &|now| now.may_be.clear(),
     ];
     for change in not_worse {
         assert!(worse(change).is_empty(), "{:?}", worse(change));
     }
-    let changes: [(Change<'_>, &str); 8] = [
+    let changes: [(Change<'_>, &str); 11] = [
         (
             &|now| now.verdict = Verdict::Unknown,
             "it was stalled and is unknown now",
@@ -654,6 +672,18 @@ fn names_everything_that_is_worse_than_the_confirmed_plan() {
             "its controller now waits for pod/pod-2: runs",
         ),
         (
+            &|now| now.blockers.push(Blocker::new(None, "node n2 is gone since 5s")),
+            "its controller now waits for node n2 is gone",
+        ),
+        (
+            &|now| _ = now.may_be.insert("Deployment ops/b".into()),
+            "this may be its controller, and was not there: Deployment ops/b",
+        ),
+        (
+            &|now| unable(now, Unable::CannotRun),
+            "it was stalled and is failing now",
+        ),
+        (
             &|now| now.stays.clear(),
             "these other finalizers are on it now: none",
         ),
@@ -666,6 +696,17 @@ fn names_everything_that_is_worse_than_the_confirmed_plan() {
         let worse = worse(change).join("; ");
         assert!(worse.contains(told), "{told}: {worse}");
     }
+    // It fails for another reason than the confirmed one.
+    let (mut before, mut now) = (confirmed(), confirmed());
+    unable(&mut before, Unable::CannotRun);
+    unable(&mut now, Unable::Without(Lost::Backend));
+    assert_eq!(before.worse(&before.clone()), [""; 0]);
+    assert!(
+        before
+            .worse(&now)
+            .join("; ")
+            .contains("it was failing and is failing now: removed by")
+    );
 }
 
 #[test]

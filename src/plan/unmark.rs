@@ -7,6 +7,8 @@
 //!
 //! What the deletion has already destroyed does not come back, and what is not one object alone is refused.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::{
@@ -141,6 +143,8 @@ pub fn unmark(object: &Object, entry: Entry, knowledge: &Knowledge) -> Result<Pl
         kubelet: None,
         verdict: Verdict::Unknown,
         says: String::new(),
+        unable: None,
+        may_be: BTreeSet::new(),
         blockers: Vec::new(),
         evidence: Vec::new(),
         cost: Cost {

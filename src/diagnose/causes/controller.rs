@@ -92,6 +92,13 @@ impl Controller {
         finding
             .evidence
             .extend(self.life.iter().filter_map(Life::evidence));
+        if let Some(Life::Renewing { lease, .. }) = &self.life {
+            finding.wait.may_be.insert(format!("Lease {lease}"));
+        }
+        finding
+            .wait
+            .may_be
+            .extend(self.found.iter().flat_map(Holder::candidates));
         for evidence in self.driver.iter().flat_map(DriverInstallation::evidence) {
             if !finding.evidence.contains(&evidence) {
                 finding.evidence.push(evidence);

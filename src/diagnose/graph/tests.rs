@@ -28,6 +28,7 @@ fn wait(verdict: Verdict, says: &str, on: Vec<Blocker>) -> Wait {
         said: says.into(),
         known: None,
         on,
+        may_be: BTreeSet::new(),
         unable: None,
         vetoes: Vec::new(),
     }

@@ -302,6 +302,15 @@ impl Holder {
         }
     }
 
+    /// What may be the controller, and what shows that it runs.
+    pub fn candidates(&self) -> impl Iterator<Item = String> {
+        let signs = self
+            .signs
+            .iter()
+            .filter(|sign| matches!(sign.tells, Tells::Possible | Tells::Alive));
+        signs.map(|sign| sign.source.clone())
+    }
+
     /// The candidates for the controller, as a sentence. The first few are named.
     pub fn possible_in_words(&self) -> String {
         let all: Vec<_> = self

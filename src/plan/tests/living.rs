@@ -78,6 +78,10 @@ enum Form {
     DaemonSet,
     BarePod,
     CronJob,
+    ReplicaSet,
+    Job,
+    /// A Pod whose owner is of a type that nobody knows, such as a Rollout.
+    PodOfAnotherKind,
     /// Nothing of it shows in the cluster but the Lease that it renews.
     LeaseOnly,
     /// It runs outside the cluster, as a user.
@@ -93,6 +97,7 @@ enum Rights {
     ClusterAdmin,
     GroupOfNamespace,
     GroupOfAll,
+    GroupOfAuthenticated,
 }
 
 /// What an older installation left behind.
@@ -135,6 +140,9 @@ fn cluster() -> impl Strategy<Value = Cluster> {
         Just(Form::DaemonSet),
         Just(Form::BarePod),
         Just(Form::CronJob),
+        Just(Form::ReplicaSet),
+        Just(Form::Job),
+        Just(Form::PodOfAnotherKind),
         Just(Form::LeaseOnly),
         Just(Form::User),
         Just(Form::Hidden),
@@ -144,6 +152,7 @@ fn cluster() -> impl Strategy<Value = Cluster> {
         Just(Rights::ClusterAdmin),
         Just(Rights::GroupOfNamespace),
         Just(Rights::GroupOfAll),
+        Just(Rights::GroupOfAuthenticated),
     ];
     let left = (
         any::<bool>(),
@@ -246,6 +255,15 @@ impl Cluster {
         metadata["resourceVersion"] = "7".into();
         let value = json!({"metadata": metadata, "spec": rest, "status": {"phase": "Released"}});
         object(group, plural, kind, value)
+    }
+
+    /// What the living controller may be named by: the program, who has its rights, its Lease, or that the platform hides it.
+    fn names(&self) -> Vec<String> {
+        match self.form {
+            Form::LeaseOnly => vec![format!("{}/", self.namespace)],
+            Form::Hidden => vec!["it may run".into(), "It is one that runs".into()],
+            _ => vec![self.name.clone(), "Group system:".into()],
+        }
     }
 
     fn world(&self) -> World {
@@ -424,6 +442,23 @@ impl Cluster {
             ],
             Form::BarePod => vec![pod(json!([]))],
             Form::CronJob => vec![workload("batch", "cronjobs", "CronJob")],
+            Form::ReplicaSet => vec![
+                workload("apps", "replicasets", "ReplicaSet"),
+                pod(
+                    json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": self.name, "uid": "program",
+                    "controller": true}]),
+                ),
+            ],
+            Form::Job => vec![
+                workload("batch", "jobs", "Job"),
+                pod(
+                    json!([{"apiVersion": "batch/v1", "kind": "Job", "name": self.name, "uid": "program", "controller": true}]),
+                ),
+            ],
+            Form::PodOfAnotherKind => vec![pod(
+                json!([{"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout",
+                "name": "other", "uid": "rollout", "controller": true}]),
+            )],
             Form::LeaseOnly => vec![self.lease(&self.namespace, "2026-01-01T11:59:58Z")],
             Form::User | Form::Hidden => Vec::new(),
         }
@@ -456,6 +491,7 @@ impl Cluster {
             (_, Rights::ClusterAdmin) => bound("z", &json!(["*"]), &json!(["*"]), &account).to_vec(),
             (_, Rights::GroupOfNamespace) => group_of(format!("system:serviceaccounts:{}", self.namespace)),
             (_, Rights::GroupOfAll) => group_of("system:serviceaccounts".to_owned()),
+            (_, Rights::GroupOfAuthenticated) => group_of("system:authenticated".to_owned()),
         };
         if self.second_role && !all.is_empty() {
             let [mut role, binding] = bound("y", &json!([group]), &json!([target.resource.plural]), &account);
@@ -518,15 +554,18 @@ proptest! {
         let wait = &diagnosis.waits[0];
         prop_assert_ne!(wait.verdict, Verdict::Orphaned, "{:#?}", diagnosis);
         prop_assert!(!advises_removal(&diagnosis), "{:#?}", diagnosis);
-        // A removal at the risk of the user names the program that may be the controller. A volume that its provisioner
-        // could delete, and does not, is stalled.
+        // A removal at the risk of the user names the program that may be the controller, or what shows that there is one.
+        // A volume that its provisioner could delete, and does not, is stalled.
         if let Some(verdict) = plan(&target, &cluster.world()) {
             let is_open = matches!(verdict, Verdict::Unknown | Verdict::Stalled);
             prop_assert!(is_open, "{:#?}", diagnosis);
             let says = wait.says();
-            let names = [cluster.name.as_str(), "Group system:serviceaccounts"];
-            let is_told = names.iter().any(|name| says.contains(name));
-            prop_assert!(verdict == Verdict::Stalled || is_told, "{says}");
+            let is_told = cluster.names().iter().any(|name| says.contains(name));
+            prop_assert!(is_told, "{verdict:?}: {says}");
+            // And so two plans can be compared by it.
+            let is_listed = |name: &String| wait.may_be.iter().any(|one| one.contains(name));
+            let has_a_name = !matches!(cluster.form, Form::Hidden);
+            prop_assert!(!has_a_name || cluster.names().iter().any(is_listed), "{:?}", wait.may_be);
         }
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn finding(
     let said = Said::removed_by(who, holder.liveness(), signs_in_words(holder));
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Unknown, said);
     finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
+    finding.wait.may_be.extend(holder.candidates());
     match holder.liveness() {
         Liveness::Running => {
             finding.wait.verdict = Verdict::Waiting;
