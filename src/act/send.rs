@@ -4,9 +4,13 @@ use serde_json::Value;
 
 use super::{After, ReadBack};
 use crate::{
-    cluster::{Server, Written},
+    cluster::{self, Server, Written},
+    object::ObjectRef,
     plan::{Action, Plan, Request},
-    snapshot::facts::{Facts, Object},
+    snapshot::{
+        Why,
+        facts::{Answer, Facts, Object, Query},
+    },
 };
 
 /// The result of a dry run of the request.
@@ -26,6 +30,8 @@ pub enum Trial {
     Stored {
         /// Whether the server's answer proves that the dry run did it. Otherwise somebody else may have done it.
         proved: bool,
+        /// The object that the dry run made, under a name that only a trial has.
+        made: Option<ObjectRef>,
     },
 }
 
@@ -42,11 +48,8 @@ pub async fn try_out(server: &Server, facts: &Facts, plan: &Plan) -> Trial {
         Written::Unanswered(why) => (Trial::Unanswered(why), None),
     };
     match ReadBack::of(server, facts, plan).state().await {
-        After::NotKnown(why) if trial == Trial::Fine => Trial::Unanswered(format!(
-            "the object could not be read again after it: {}",
-            why.message()
-        )),
-        After::StillOn(_) | After::NotKnown(_) => trial,
+        After::NotKnown(why) => unread(trial, &why),
+        After::StillOn(_) => trial,
         After::Gone | After::Out(_) | After::Another(_) => match version {
             // The answer to a dry run has the version that the object already had
             // (`kubernetes/apiserver:pkg/registry/generic/registry/dryrun.go`).
@@ -55,35 +58,109 @@ pub async fn try_out(server: &Server, facts: &Facts, plan: &Plan) -> Trial {
             }
             version => Trial::Stored {
                 proved: version.is_some_and(|version| version != plan.resource_version),
+                made: None,
             },
         },
     }
 }
 
-/// Sends each of these requests as a dry run: for this object, or for a new one. Stops at an answer that proves that the
-/// server stored it.
-pub async fn try_steps(server: &Server, object: Option<&Object>, requests: &[Request]) -> Trial {
+/// Sends each of these requests as a dry run: for this object, or for a new one. After each, the object is read again, and
+/// nothing is sent after one that was stored.
+pub async fn try_steps(
+    server: &Server,
+    facts: &Facts,
+    object: Option<&Object>,
+    requests: &[Request],
+) -> Trial {
     for request in requests {
-        let is_new = request.makes_an_object();
-        let object = object.filter(|_| !is_new);
-        let uid = object.map(Object::uid);
-        let metadata = match send_request(server, request, uid, true).await {
-            Written::Done(metadata) => metadata,
-            Written::Refused { code, message } if !is_new && is_conflict(code, &message) => {
-                return Trial::Changed(message);
-            }
-            Written::Refused { message, .. } => return Trial::Refused(message),
-            Written::Unanswered(why) => return Trial::Unanswered(why),
+        let trial = match object.filter(|_| !request.makes_an_object()) {
+            Some(object) => try_step(server, facts, object, request).await,
+            None => try_to_make(server, facts, request).await,
         };
-        // The answer has the version that the object already had, and an object that is only tried out has none
-        // (`kubernetes/apiserver:pkg/registry/generic/registry/dryrun.go`).
-        let version = metadata.get("resourceVersion").and_then(Value::as_str);
-        let before = object.map_or("", |object| object.text("/metadata/resourceVersion"));
-        if version.unwrap_or_default() != before {
-            return Trial::Refused("it stores dry runs, and has stored one now".into());
+        if trial != Trial::Fine {
+            return trial;
         }
     }
     Trial::Fine
+}
+
+/// Sends a request about an object as a dry run, and reads the object again.
+async fn try_step(server: &Server, facts: &Facts, object: &Object, request: &Request) -> Trial {
+    let before = object.text("/metadata/resourceVersion");
+    let (trial, is_other) = match send_request(server, request, Some(object.uid()), true).await {
+        // The answer to a dry run has the version that the object already had
+        // (`kubernetes/apiserver:pkg/registry/generic/registry/dryrun.go`).
+        Written::Done(metadata) => (
+            Trial::Fine,
+            metadata.get("resourceVersion").and_then(Value::as_str) != Some(before),
+        ),
+        Written::Refused { code, message } if is_conflict(code, &message) => return Trial::Changed(message),
+        Written::Refused { message, .. } => return Trial::Refused(message),
+        Written::Unanswered(why) => (Trial::Unanswered(why), false),
+    };
+    let now = match read(server, facts, &object.reference()).await {
+        Ok(now) => now.filter(|now| now.uid() == object.uid()),
+        Err(why) => return unread(trial, &why),
+    };
+    let is_as_before = now
+        .as_ref()
+        .is_some_and(|now| now.text("/metadata/resourceVersion") == before);
+    match trial {
+        trial if is_as_before && !is_other => trial,
+        _ if is_as_before => {
+            Trial::Unanswered("the answer is not that to a dry run, and nothing was stored".into())
+        }
+        _ if is_other || request.is_done_in(now.as_ref()) => Trial::Stored {
+            proved: is_other,
+            made: None,
+        },
+        _ => Trial::Changed("somebody else changed it at the same time".into()),
+    }
+}
+
+/// Sends a request for a new object as a dry run, and reads whether the object exists now. Nobody else makes one of its
+/// name.
+async fn try_to_make(server: &Server, facts: &Facts, request: &Request) -> Trial {
+    let (trial, name) = match send_request(server, request, None, true).await {
+        Written::Done(metadata) => {
+            let name = metadata.get("name").and_then(Value::as_str);
+            (Trial::Fine, name.map(str::to_owned))
+        }
+        Written::Refused { message, .. } => return Trial::Refused(message),
+        Written::Unanswered(why) => (Trial::Unanswered(why), None),
+    };
+    let Some(made) = request.made(name.as_deref()) else {
+        return trial;
+    };
+    match read(server, facts, &made).await {
+        Ok(None) => trial,
+        Ok(Some(found)) => Trial::Stored {
+            proved: true,
+            made: Some(found.reference()),
+        },
+        Err(why) => unread(trial, &why),
+    }
+}
+
+/// What is known of a trial after which the object could not be read.
+fn unread(trial: Trial, why: &Why) -> Trial {
+    match trial {
+        Trial::Fine => Trial::Unanswered(format!(
+            "the object could not be read again after it: {}",
+            why.message()
+        )),
+        trial => trial,
+    }
+}
+
+async fn read(server: &Server, facts: &Facts, target: &ObjectRef) -> Result<Option<Object>, Why> {
+    let (mut facts, query) = (facts.unasked(), Query::of(target));
+    cluster::answer(server, [query.clone()], &mut facts).await;
+    match facts.answers.remove(&query) {
+        Some(Ok(Answer::Object(found))) => Ok(found.map(|found| *found)),
+        Some(Err(why)) => Err(why),
+        _ => Err(Why::Interrupted),
+    }
 }
 
 /// Sends one step: a request about the object with this uid, or about a new one.
@@ -96,13 +173,9 @@ pub async fn send(server: &Server, plan: &Plan) -> Written {
     send_plan(server, plan, false).await
 }
 
-/// Sends an Event as a dry run. The error is in the server's words.
-pub async fn try_event(server: &Server, event: &Request) -> Result<(), String> {
-    match send_request(server, event, None, true).await {
-        Written::Done(_) => Ok(()),
-        Written::Refused { message, .. } => Err(message),
-        Written::Unanswered(why) => Err(format!("no answer: {why}")),
-    }
+/// Sends an Event as a dry run, and reads whether it exists now.
+pub async fn try_event(server: &Server, facts: &Facts, event: &Request) -> Trial {
+    try_to_make(server, facts, event).await
 }
 
 /// Creates an Event. Returns its name, or why there is none.

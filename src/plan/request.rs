@@ -7,7 +7,7 @@ use super::RETAIN;
 use crate::{
     characters::is_unclear_in_a_command,
     command::Command,
-    object::{Finalizer, escape},
+    object::{Finalizer, ObjectRef, escape},
     snapshot::facts::Object,
 };
 
@@ -132,6 +132,39 @@ impl Request {
     /// Whether it makes a new object.
     pub fn makes_an_object(&self) -> bool {
         self.method == "POST"
+    }
+
+    /// The object that it makes, with this name if the server chose one. None if it makes none, or if nobody knows its name.
+    pub fn made(&self, name: Option<&str>) -> Option<ObjectRef> {
+        let text = |pointer: &str| self.body.pointer(pointer).and_then(Value::as_str);
+        let name = text("/metadata/name")
+            .or(name)
+            .filter(|_| self.makes_an_object())?;
+        // Only types of the core group are made, and those have their plural as their name.
+        let (_, plural) = self.path.rsplit_once('/')?;
+        Some(ObjectRef {
+            type_name: plural.to_owned(),
+            kind: text("/kind")?.to_owned(),
+            api_version: text("/apiVersion")?.to_owned(),
+            namespace: text("/metadata/namespace").map(str::to_owned),
+            name: name.to_owned(),
+            uid: String::new(),
+        })
+    }
+
+    /// Whether an object is as this update would leave it. An object in deletion that lost its finalizers is gone.
+    pub fn is_done_in(&self, now: Option<&Object>) -> bool {
+        let operations = self.body.as_array().into_iter().flatten();
+        let text =
+            |operation: &Value, field: &str| operation.get(field).and_then(Value::as_str).map(str::to_owned);
+        operations.into_iter().all(|operation| {
+            let found = now.and_then(|now| now.value.pointer(&text(operation, "path")?));
+            match text(operation, "op").as_deref() {
+                Some("test") => true,
+                Some("remove") => found.is_none(),
+                _ => found.is_some() && found == operation.get("value"),
+            }
+        })
     }
 
     /// The path with its parameters.

@@ -75,7 +75,7 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
             backups: &paths.backups,
             digest: &digest(std::slice::from_ref(&stored.item.plan), &identity),
         };
-        let outcome = carrier.report_stored(stored, &prepared.facts).await;
+        let outcome = carrier.report_stored(stored, &prepared.facts, &identity).await;
         tell::outcome(asked, &outcomes_report(&carrier, vec![outcome]))?;
         return Ok(Exit::Failed);
     }

@@ -10,16 +10,18 @@ use jiff::Timestamp;
 use super::{
     prepare::{Item, Planner, PreparedPlans, Stored},
     settle::{self, DoneBy, Settled},
+    volumes::{self, Pair},
 };
 use crate::{
     act::{
-        After, ReadBack, Receipt, Receipts, Trial, backup, backup_claim, backup_stored, leave_event, send,
-        try_out,
+        After, ReadBack, Receipt, Receipts, Record, Trial, backup, backup_claim, backup_stored, leave_event,
+        send, try_out,
     },
     cluster::{self, Written},
+    diagnose::reclaim_policy,
     error::Error,
     exit::Exit,
-    plan::{Claim, Plan, Retention, event, veto},
+    plan::{Claim, Plan, RETAIN, Rescue, Retention, event, veto},
     report::{
         outcome::{Outcome, OutcomeResult},
         plan::CostReport,
@@ -237,7 +239,7 @@ impl Carrier<'_> {
             match try_out(server, facts, plan).await {
                 Trial::Fine => {}
                 Trial::Changed(_) => return None,
-                Trial::Stored { proved } => return Some(self.stored(plan, facts, proved).await),
+                Trial::Stored { proved, .. } => return Some(self.stored(plan, facts, proved).await),
                 Trial::Refused(message) => return Some(refused(&message)),
                 Trial::PutBack => {
                     return Some(Settled::refused(
@@ -275,14 +277,24 @@ impl Carrier<'_> {
 
     /// The state after a dry run that changed the object.
     async fn stored(&mut self, plan: &Plan, facts: &Facts, proved: bool) -> Settled {
-        self.settle(plan, facts, None).await.by_trial(proved)
+        self.settle(plan, facts, None).await.by_trial(proved, None)
     }
 
     /// Reports a dry run that changed the object before anybody confirmed it. The copy comes late, from what was read
     /// before.
-    pub(super) async fn report_stored(&mut self, stored: Stored, facts: &Facts) -> Outcome {
-        let Stored { item, proved } = stored;
-        let settled = self.stored(&item.plan, facts, proved).await;
+    pub(super) async fn report_stored(&mut self, stored: Stored, facts: &Facts, cluster: &str) -> Outcome {
+        let Stored { item, proved, made } = stored;
+        let record = item.rescue.as_ref().map(|steps| Record {
+            cluster: cluster.to_owned(),
+            steps: steps.clone(),
+        });
+        let settled = match &record {
+            Some(record) => {
+                let now = self.state_of(&record.steps, facts).await;
+                now.by_trial(proved, made.as_ref())
+            }
+            None => self.stored(&item.plan, facts, proved).await,
+        };
         let saved = self.save_claim(&item.plan).and_then(|claim| {
             let object = backup(&item.object, &item.plan, self.backups)?;
             Ok(Saved {
@@ -294,9 +306,41 @@ impl Carrier<'_> {
         let saved = saved.inspect_err(complain).ok();
         self.add_receipt(&Receipt {
             consequence: None, // nobody has accepted it
+            rescue: record.as_ref(),
             ..self.result(&item.plan, saved.as_ref(), &settled)
         });
         outcome(&item.plan, saved.as_ref(), &settled)
+    }
+
+    /// How the volume of a rescue is after a dry run that changed something. One that is gone can be made again from the
+    /// receipt.
+    async fn state_of(&self, steps: &Rescue, facts: &Facts) -> Settled {
+        let target = steps.volume().reference().pasteable();
+        match volumes::read_pair(self.planner.server, facts, steps).await {
+            Ok(Pair {
+                volume: Some(volume), ..
+            }) => {
+                let policy = reclaim_policy::policy(&volume);
+                let end = if policy == RETAIN {
+                    OutcomeResult::Retained
+                } else {
+                    OutcomeResult::NotDone
+                };
+                Settled::new(
+                    end,
+                    format!("{target} is there, with policy {policy}."),
+                    Exit::Failed,
+                )
+            }
+            Ok(Pair { volume: None, .. }) => {
+                let says = format!("{target} is gone, and can be made again: go on with --resume.");
+                Settled::new(OutcomeResult::Unfinished, says, Exit::Failed)
+            }
+            Err(why) => {
+                let says = format!("{target} cannot be read: {}", why.message());
+                Settled::new(OutcomeResult::Unknown, says, Exit::Failed)
+            }
+        }
     }
 
     /// The receipt of the result.

@@ -59,6 +59,8 @@ pub(super) struct Stored {
     pub(super) item: Item,
     /// Whether the server's answer proves it.
     pub(super) proved: bool,
+    /// An object that the dry run made, under a name that only a trial has.
+    pub(super) made: Option<ObjectRef>,
 }
 
 /// Whether the server would accept a plan.
@@ -69,6 +71,7 @@ pub(super) enum Accepted {
     /// The dry run has changed the object.
     Stored {
         proved: bool,
+        made: Option<ObjectRef>,
     },
 }
 
@@ -214,8 +217,8 @@ impl Planner<'_> {
                 .await
             {
                 Ok(Accepted::Yes) => return prepared.items.push(item),
-                Ok(Accepted::Stored { proved }) => {
-                    prepared.stored = Some(Stored { item, proved });
+                Ok(Accepted::Stored { proved, made }) => {
+                    prepared.stored = Some(Stored { item, proved, made });
                     return;
                 }
                 Ok(Accepted::Changed) => {}
@@ -334,7 +337,7 @@ impl Planner<'_> {
         let asking = async {
             let missing = rights::first_missing(server, &rights).await;
             let trial = match (&item.rescue, &plan.untried) {
-                (Some(rescue), _) => match try_steps(server, now, &rescue.trials(now)).await {
+                (Some(rescue), _) => match try_steps(server, facts, now, &rescue.trials(now)).await {
                     Trial::Refused(message)
                         if rescue.lost() == Lost::Claim && waits_for_the_old_one(&message) =>
                     {
@@ -348,8 +351,8 @@ impl Planner<'_> {
                 (None, Some(_)) => Trial::Fine,
             };
             let event = match &event {
-                Some(event) if trial == Trial::Fine => try_event(server, event).await,
-                _ => Ok(()),
+                Some(event) if trial == Trial::Fine => try_event(server, facts, event).await,
+                _ => Trial::Fine,
             };
             (missing, trial, event)
         };
@@ -385,7 +388,7 @@ fn stopped(target: &ObjectRef) -> Refusal {
 }
 
 /// What the dry runs of a request and of its Event show.
-fn judged(trial: Trial, event: Result<(), String>, target: &ObjectRef) -> Result<Accepted, Refusal> {
+fn judged(trial: Trial, event: Trial, target: &ObjectRef) -> Result<Accepted, Refusal> {
     let refused = |why: String, message: &str| {
         let Need { says, look } = veto(message);
         let instead = match look {
@@ -395,16 +398,17 @@ fn judged(trial: Trial, event: Result<(), String>, target: &ObjectRef) -> Result
         Refusal::new(target, why, says, instead)
     };
     match trial {
-        Trial::Fine => event.map(|()| Accepted::Yes).map_err(|message| {
-            Refusal::new(
+        Trial::Fine => match why_no_event(event) {
+            None => Ok(Accepted::Yes),
+            Some((why, needs)) => Err(Refusal::new(
                 target,
-                format!("the server would refuse the Event on it: {message}"),
-                veto(&message).says,
+                why,
+                needs,
                 Instead::only("Leave out --event."),
-            )
-        }),
+            )),
+        },
         Trial::Changed(_) => Ok(Accepted::Changed),
-        Trial::Stored { proved } => Ok(Accepted::Stored { proved }),
+        Trial::Stored { proved, made } => Ok(Accepted::Stored { proved, made }),
         Trial::Refused(message) => Err(refused(
             format!("the server would refuse it: {message}"),
             &message,
@@ -425,5 +429,31 @@ fn judged(trial: Trial, event: Result<(), String>, target: &ObjectRef) -> Result
             format!("the server did not answer a dry run, so nothing is sent: {why}"),
             &why,
         )),
+    }
+}
+
+/// Why no Event can be left, and what must be true for one; none if it can.
+fn why_no_event(trial: Trial) -> Option<(String, String)> {
+    let refused = |message: String| {
+        let needs = veto(&message).says;
+        Some((
+            format!("the server would refuse the Event on it: {message}"),
+            needs,
+        ))
+    };
+    match trial {
+        Trial::Fine => None,
+        Trial::Stored { made, .. } => {
+            let made = made.map_or_else(|| "the Event".to_owned(), |made| made.pasteable());
+            Some((
+                format!(
+                    "this API server stored a dry run, which it must not do: {made} is there, and says what was not done"
+                ),
+                "the API server stores no dry run, or no Event is wanted".into(),
+            ))
+        }
+        Trial::Unanswered(why) => refused(format!("no answer: {why}")),
+        Trial::Refused(message) | Trial::Changed(message) => refused(message),
+        Trial::PutBack => refused("it is changed on the way".into()),
     }
 }

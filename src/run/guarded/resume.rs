@@ -5,13 +5,14 @@ use std::{collections::BTreeSet, path::Path};
 
 use super::{
     prepare::{Accepted, Item, Planner, PreparedPlans},
+    settle::stored_in_words,
     volumes::{self, Pair},
 };
 use crate::{
     act::{Record, unfinished_rescue},
     error::Error,
     plan::{Instead, Refusal},
-    run::{target::find, witness::Witness},
+    run::{target::find, warn, witness::Witness},
 };
 
 impl Planner<'_> {
@@ -69,7 +70,12 @@ impl Planner<'_> {
             rescue: Some(steps),
         };
         match self.server_accepts(&item, volume.as_ref(), &prepared.facts).await {
-            Ok(Accepted::Yes | Accepted::Stored { .. }) => prepared.items.push(item),
+            Ok(Accepted::Yes) => prepared.items.push(item),
+            // The volume may be gone, so the rescue goes on.
+            Ok(Accepted::Stored { made, .. }) => {
+                warn(&stored_in_words(made.as_ref()));
+                prepared.items.push(item);
+            }
             Ok(Accepted::Changed) => prepared.refused.push(Refusal::new(
                 &item.plan.target,
                 "it changed while the plan was made",

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use crate::{
     act::{After, ReadBack, added_by},
     exit::Exit,
-    object::Finalizer,
+    object::{Finalizer, ObjectRef},
     plan::{Action, Plan},
     report::outcome::OutcomeResult,
     run::{target::watch::Watch, terminal},
@@ -92,14 +92,16 @@ impl Settled {
         Settled::new(OutcomeResult::NotDone, says, Exit::Refused)
     }
 
-    /// The state after a dry run that changed the object. It is a failure, whatever the state is: nobody asked for it yet.
-    pub(super) fn by_trial(mut self, proved: bool) -> Self {
+    /// The state after a dry run that changed an object, or made one. It is a failure, whatever the state is: nobody asked
+    /// for it yet.
+    pub(super) fn by_trial(mut self, proved: bool, made: Option<&ObjectRef>) -> Self {
         let who = if proved {
             "This API server stored a dry run, which it must not do."
         } else {
             "The change was made during a dry run: by this API server, or by somebody else."
         };
-        self.says = format!("{who} Now: {}", self.says);
+        let made = made.map_or_else(String::new, made_in_words);
+        self.says = format!("{who}{made} Now: {}", self.says);
         self.by = DoneBy::Trial;
         self.exit = Exit::Failed;
         self
@@ -120,6 +122,20 @@ impl Settled {
             },
         }
     }
+}
+
+/// What a dry run left behind.
+fn made_in_words(made: &ObjectRef) -> String {
+    format!(
+        " It made {}, which nothing uses, and which is to be deleted.",
+        made.pasteable()
+    )
+}
+
+/// That a dry run was stored, and what it made.
+pub(super) fn stored_in_words(made: Option<&ObjectRef>) -> String {
+    let made = made.map_or_else(String::new, made_in_words);
+    format!("this API server stored a dry run, which it must not do.{made}")
 }
 
 /// The object was gone before this run changed it.

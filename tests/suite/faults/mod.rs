@@ -14,6 +14,7 @@ mod malformed;
 mod namespaces;
 mod older;
 mod text;
+mod trials;
 mod types;
 mod writes;
 
