@@ -209,6 +209,7 @@ impl World {
             now: NOW.parse::<Timestamp>().unwrap(),
             types: types.collect(),
             gaps: Vec::new(),
+            kept: 0,
             answers: BTreeMap::new(),
         };
         loop {

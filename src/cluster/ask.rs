@@ -23,9 +23,6 @@ use crate::{
     },
 };
 
-/// How much of one list is kept, in bytes of JSON: some 200,000 Pods. Parsed, it takes several times as much memory.
-const MAX_KEPT: u64 = 1 << 30;
-
 /// The facts before the first query: the server's types and its time.
 pub async fn initial_facts(server: &Server) -> Result<Facts, Error> {
     let found = discover(server)
@@ -37,10 +34,12 @@ pub async fn initial_facts(server: &Server) -> Result<Facts, Error> {
         types: found.types,
         gaps: found.gaps,
         answers: std::collections::BTreeMap::new(),
+        kept: 0,
     })
 }
 
-/// Answers the queries. Each answer goes into the facts when it comes, so that it survives when this is stopped.
+/// Answers the queries. Each answer goes into the facts when it comes, so that it survives when this is stopped. All lists of
+/// these facts share their room; one that has no room is a gap.
 pub async fn answer(server: &Server, queries: impl IntoIterator<Item = Query>, facts: &mut Facts) {
     answer_and_tell(server, queries, facts, &|_| {}).await;
 }
@@ -52,16 +51,17 @@ pub async fn answer_and_tell(
     facts: &mut Facts,
     tell: &dyn Fn(&Query),
 ) {
-    let known = facts.unasked();
+    let (known, room) = (facts.unasked(), Room::beside(facts.kept));
     let mut answers = stream::iter(queries)
         .map(|query| async {
-            let answer = answer_one(server, &query, &known).await;
+            let answer = answer_one(server, &query, (&known, &room)).await;
             (query, answer)
         })
         .buffer_unordered(PARALLEL);
     while let Some((query, answer)) = answers.next().await {
         tell(&query);
         facts.answers.insert(query, answer);
+        facts.kept = room.kept();
     }
 }
 
@@ -78,7 +78,7 @@ pub async fn names(
         fields.push_str("&fieldSelector=");
         escape(&format!("metadata.name={}", field_value(name)), &mut fields);
     }
-    let objects = list(server, ty, namespace, &fields, METADATA_LIST).await?;
+    let objects = list(server, ty, namespace, (&fields, METADATA_LIST), &Room::default()).await?;
     let names = objects
         .iter()
         .map(|object| (object.namespace().to_owned(), object.name().to_owned()));
@@ -94,10 +94,10 @@ pub async fn metadata(
     ty: &ResourceType,
     namespace: Option<&str>,
 ) -> Result<Vec<Object>, Why> {
-    list(server, ty, namespace, "", METADATA_LIST).await
+    list(server, ty, namespace, ("", METADATA_LIST), &Room::default()).await
 }
 
-async fn answer_one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Why> {
+async fn answer_one(server: &Server, query: &Query, (facts, room): (&Facts, &Room)) -> Result<Answer, Why> {
     match query {
         Query::Object {
             resource,
@@ -108,7 +108,7 @@ async fn answer_one(server: &Server, query: &Query, facts: &Facts) -> Result<Ans
             None => no_such_type(resource, facts).map(|()| Answer::Object(None)),
         },
         Query::List { resource, namespace } => match facts.resource_type(resource) {
-            Some(ty) => list(server, ty, namespace.as_deref(), "", accept_for_list(ty))
+            Some(ty) => list(server, ty, namespace.as_deref(), ("", accept_for_list(ty)), room)
                 .await
                 .map(Answer::List),
             None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
@@ -118,7 +118,7 @@ async fn answer_one(server: &Server, query: &Query, facts: &Facts) -> Result<Ans
             namespace,
             by: By::Held,
         } => match facts.resource_type(resource) {
-            Some(ty) => with_finalizers(server, ty, namespace.as_deref())
+            Some(ty) => with_finalizers(server, ty, namespace.as_deref(), room)
                 .await
                 .map(Answer::List),
             None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
@@ -132,8 +132,8 @@ async fn answer_one(server: &Server, query: &Query, facts: &Facts) -> Result<Ans
                 server,
                 ty,
                 namespace.as_deref(),
-                &selector_parameters(by),
-                accept_for_list(ty),
+                (&selector_parameters(by), accept_for_list(ty)),
+                room,
             )
             .await
             .map(Answer::List),
@@ -161,16 +161,16 @@ async fn answer_one(server: &Server, query: &Query, facts: &Facts) -> Result<Ans
                 server,
                 ty,
                 Some(namespace.as_deref().unwrap_or("default")),
-                &fields,
-                WHOLE,
+                (&fields, WHOLE),
+                room,
             )
             .await
             .map(Answer::List)
         }
-        Query::Content { namespace } => {
-            Ok(Answer::Content(Box::new(content(server, namespace, facts).await)))
-        }
-        Query::Owned(scope) => Ok(Answer::Owned(owned(server, scope, facts).await)),
+        Query::Content { namespace } => Ok(Answer::Content(Box::new(
+            content(server, namespace, facts, room).await,
+        ))),
+        Query::Owned(scope) => Ok(Answer::Owned(owned(server, scope, facts, room).await)),
         Query::Version => version(server).await.map(Answer::Version),
     }
 }
@@ -258,8 +258,8 @@ async fn list(
     server: &Server,
     ty: &ResourceType,
     namespace: Option<&str>,
-    more: &str,
-    accept: &'static str,
+    (more, accept): (&str, &'static str),
+    room: &Room,
 ) -> Result<Vec<Object>, Why> {
     let mut objects = Vec::new();
     let selection = Selection {
@@ -268,7 +268,7 @@ async fn list(
         namespace,
         parameters: more,
         accept,
-        max_size: MAX_KEPT,
+        room: Some(room),
     };
     selection.visit(&mut |object| objects.push(object)).await?;
     Ok(objects)
@@ -280,12 +280,13 @@ async fn metadata_of_some(
     ty: &ResourceType,
     namespace: Option<&str>,
     is_wanted: impl Fn(&Object) -> bool,
+    room: &Room,
 ) -> (Vec<Object>, Option<Why>) {
-    let (mut objects, mut size) = (Vec::new(), 0);
+    let (mut objects, mut has_room) = (Vec::new(), true);
     let mut keep = |object: Object| {
-        if is_wanted(&object) && size <= MAX_KEPT {
+        if is_wanted(&object) && has_room {
             let object = object.as_owned();
-            size += object.value.to_string().len() as u64;
+            has_room = room.take_bytes(object.value.to_string().len());
             objects.push(object);
         }
     };
@@ -295,11 +296,11 @@ async fn metadata_of_some(
         namespace,
         parameters: "",
         accept: METADATA_LIST,
-        max_size: u64::MAX,
+        room: None,
     };
     let fault = all.visit(&mut keep).await.err();
-    let too_large = || Why::Undecodable("the list is too large to be kept".into());
-    (objects, fault.or_else(|| (size > MAX_KEPT).then(too_large)))
+    let too_large = || Why::Undecodable("it has more to keep than there is room for".into());
+    (objects, fault.or_else(|| (!has_room).then(too_large)))
 }
 
 /// Metadata of the objects that have finalizers.
@@ -307,13 +308,14 @@ async fn with_finalizers(
     server: &Server,
     ty: &ResourceType,
     namespace: Option<&str>,
+    room: &Room,
 ) -> Result<Vec<Object>, Why> {
     let is_held = |object: &Object| !object.finalizers().is_empty();
-    let (objects, fault) = metadata_of_some(server, ty, namespace, is_held).await;
+    let (objects, fault) = metadata_of_some(server, ty, namespace, is_held, room).await;
     fault.map_or(Ok(objects), Err)
 }
 
-async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
+async fn content(server: &Server, namespace: &str, facts: &Facts, room: &Room) -> Content {
     let keep = Keep {
         all: true,
         crowds: false,
@@ -323,7 +325,7 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
         known_namespaces: None,
     };
     let namespaced = facts.types.iter().filter(|ty| ty.namespaced);
-    let (keep, room) = (&keep, &Room::default());
+    let keep = &keep;
     let listed: Vec<_> = stream::iter(namespaced)
         .map(|ty| async move {
             let tally = RefCell::default();
@@ -365,7 +367,7 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
 
 /// Metadata of the objects that have owners. Each page is dropped except for these, so that memory does not grow with
 /// the cluster.
-async fn owned(server: &Server, scope: &Where, facts: &Facts) -> Owned {
+async fn owned(server: &Server, scope: &Where, facts: &Facts, room: &Room) -> Owned {
     let (namespace, owner) = match scope {
         Where::Namespace(namespace) => (Some(namespace.as_str()), None),
         Where::Owner(uid) => (None, Some(uid.as_str())),
@@ -380,7 +382,7 @@ async fn owned(server: &Server, scope: &Where, facts: &Facts) -> Owned {
                 Some(uid) => object.owned_by(uid).next().is_some(),
                 None => !object.list("/metadata/ownerReferences").is_empty(),
             };
-            let (objects, fault) = metadata_of_some(server, ty, namespace, is_one).await;
+            let (objects, fault) = metadata_of_some(server, ty, namespace, is_one, room).await;
             (ty, objects, fault)
         })
         .buffer_unordered(PARALLEL)

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     object::ResourceType,
     snapshot::{
-        Why,
+        Room, Why,
         facts::{Object, Resource},
     },
 };
@@ -55,7 +55,7 @@ pub async fn each(
         namespace: None,
         parameters: "",
         accept,
-        max_size: u64::MAX,
+        room: None,
     }
     .visit(visit)
     .await
@@ -70,12 +70,12 @@ pub(super) struct Selection<'a> {
     pub(super) parameters: &'a str,
     /// The media type to ask for.
     pub(super) accept: &'static str,
-    /// How many bytes all pages may have together.
-    pub(super) max_size: u64,
+    /// The room for all that is visited; none if it is not kept.
+    pub(super) room: Option<&'a Room>,
 }
 
 impl Selection<'_> {
-    /// Passes each object to `visit`, once.
+    /// Passes each object to `visit`, once. What a list that fails took is room again.
     pub(super) async fn visit(&self, visit: &mut dyn FnMut(Object)) -> Result<(), Why> {
         let pages = Pages {
             server: self.server,
@@ -85,8 +85,12 @@ impl Selection<'_> {
             parameters: self.parameters,
             accept: self.accept,
         };
-        let mut objects = Objects::new(self.ty, self.max_size, visit);
-        pages.read(&mut objects).await.fault.map_or(Ok(()), Err)
+        let mut objects = Objects::new(self.ty, self.room, visit);
+        let fault = pages.read(&mut objects).await.fault;
+        if let (Some(_), Some(room)) = (&fault, self.room) {
+            room.give_back(objects.size);
+        }
+        fault.map_or(Ok(()), Err)
     }
 }
 
@@ -98,27 +102,35 @@ pub(super) struct Objects<'a> {
     /// Hashes of the uids of the visited objects. A list that begins again has most of them again.
     visited: HashSet<u64>,
     hasher: RandomState,
-    size_left: u64,
+    room: Option<&'a Room>,
+    /// How many bytes all pages had.
+    size: usize,
 }
 
 impl<'a> Objects<'a> {
-    pub(super) fn new(ty: &'a ResourceType, max_size: u64, visit: &'a mut dyn FnMut(Object)) -> Self {
+    pub(super) fn new(
+        ty: &'a ResourceType,
+        room: Option<&'a Room>,
+        visit: &'a mut dyn FnMut(Object),
+    ) -> Self {
         Objects {
             ty,
             page: Vec::new(),
             visit,
             visited: HashSet::new(),
             hasher: RandomState::new(),
-            size_left: max_size,
+            room,
+            size: 0,
         }
     }
 
     fn read(&mut self, answer: &Answer) -> Result<PageMeta, Undecodable> {
         let undecodable = |error: serde_json::Error| Undecodable(error.to_string());
-        self.size_left = self
-            .size_left
-            .checked_sub(answer.body.len() as u64)
-            .ok_or_else(|| Undecodable("the list is too large to be kept".into()))?;
+        let size = answer.body.len();
+        if self.room.is_some_and(|room| !room.take_bytes(size)) {
+            return Err(Undecodable("it has more to keep than there is room for".into()));
+        }
+        self.size = self.size.saturating_add(size);
         let list: RawList<'_> = serde_json::from_slice(&answer.body).map_err(undecodable)?;
         // Go writes an empty list as null.
         if list.items.is_none() && !list.kind.ends_with("List") {

@@ -182,6 +182,8 @@ pub struct Facts {
     pub gaps: Vec<super::Gap>,
     /// The answer to each query, or why there is none.
     pub answers: BTreeMap<Query, Result<Answer, Why>>,
+    /// About how many bytes a server sent for the answers.
+    pub kept: usize,
 }
 
 impl Facts {
@@ -194,6 +196,7 @@ impl Facts {
             types: self.types.clone(),
             gaps: self.gaps.clone(),
             answers: BTreeMap::new(),
+            kept: 0,
         }
     }
 

@@ -38,11 +38,11 @@ pub struct Keep {
     pub known_namespaces: Option<HashSet<Box<str>>>,
 }
 
-/// Bytes that a scan may keep. A million objects in deletion need less. Without a limit, a server that invents objects
-/// would fill the memory.
+/// Bytes that a scan, or all lists that a diagnosis reads, may keep. A million objects in deletion need less, and so do 200,000
+/// whole Pods. Without a limit, a server that invents objects would fill the memory.
 const MAX_KEPT: usize = 1 << 30;
 
-/// The memory that is left for what all lists of a scan keep.
+/// The memory that is left for what all lists of a run keep.
 #[derive(Debug)]
 pub struct Room(Cell<usize>);
 
@@ -53,11 +53,35 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Takes the room for what was counted. False if there is not enough.
+    /// The room beside so many bytes that are kept already.
+    pub fn beside(kept: usize) -> Self {
+        Room(Cell::new(MAX_KEPT.saturating_sub(kept)))
+    }
+
+    /// The bytes that are kept.
+    pub fn kept(&self) -> usize {
+        MAX_KEPT.saturating_sub(self.0.get())
+    }
+
+    /// Takes the room for what was counted. False if there is not enough; then nothing more has room.
     pub fn take(&self, tally: &Tally) -> bool {
-        let left = self.0.get().checked_sub(tally.size());
-        self.0.set(left.unwrap_or_default());
+        let is_taken = self.take_bytes(tally.size());
+        if !is_taken {
+            self.0.set(0);
+        }
+        is_taken
+    }
+
+    /// Takes the room for so many bytes. False if there is not enough.
+    pub fn take_bytes(&self, bytes: usize) -> bool {
+        let left = self.0.get().checked_sub(bytes);
+        self.0.set(left.unwrap_or(self.0.get()));
         left.is_some()
+    }
+
+    /// Gives back what is not kept after all.
+    pub fn give_back(&self, bytes: usize) {
+        self.0.set(self.0.get().saturating_add(bytes));
     }
 }
 

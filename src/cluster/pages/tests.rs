@@ -8,9 +8,12 @@ use std::{
 use serde_json::json;
 
 use super::*;
-use crate::cluster::{
-    each::Objects,
-    request::{METADATA, METADATA_LIST},
+use crate::{
+    cluster::{
+        each::Objects,
+        request::{METADATA, METADATA_LIST},
+    },
+    snapshot::Room,
 };
 
 /// A page, or a status code and perhaps the token of the next page.
@@ -61,6 +64,10 @@ struct Outcome {
 }
 
 fn read(plural: &str, answers: Vec<Scripted>) -> Outcome {
+    read_into(&Room::default(), plural, answers)
+}
+
+fn read_into(room: &Room, plural: &str, answers: Vec<Scripted>) -> Outcome {
     let ty = ResourceType {
         version: "v1".into(),
         plural: plural.into(),
@@ -80,7 +87,7 @@ fn read(plural: &str, answers: Vec<Scripted>) -> Outcome {
         parameters: "&labelSelector=a",
         accept: METADATA_LIST,
     };
-    let mut objects = Objects::new(&ty, 10_000, &mut visit);
+    let mut objects = Objects::new(&ty, Some(room), &mut visit);
     let Poll::Ready(ended) = pin!(pages.read(&mut objects)).poll(&mut Context::from_waker(Waker::noop()))
     else {
         panic!("the script answers at once");
@@ -90,6 +97,24 @@ fn read(plural: &str, answers: Vec<Scripted>) -> Outcome {
         names,
         asked: script.asked.into_inner(),
     }
+}
+
+#[test]
+fn all_lists_of_a_run_share_their_room() {
+    let whole = Room::default();
+    let first = || vec![page(&["a"], "t/1"), page(&["b"], "")];
+    assert_eq!(read_into(&whole, "pods", first()).ended.fault, None);
+    let of_one = whole.kept();
+    assert!(of_one > 0);
+
+    // Room for one and a half of such lists: the second is a gap, and says so.
+    let room = Room::beside(Room::beside(usize::MAX).kept() - of_one - of_one / 2);
+    assert_eq!(read_into(&room, "pods", first()).ended.fault, None);
+    let second = read_into(&room, "services", first()).ended.fault;
+    let Some(Why::Undecodable(why)) = second else {
+        panic!("{second:?}");
+    };
+    assert_eq!(why, "it has more to keep than there is room for");
 }
 
 #[test]

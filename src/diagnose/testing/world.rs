@@ -240,6 +240,7 @@ impl World {
             types: self.types.clone(),
             gaps: Vec::new(),
             answers: self.answers.clone(),
+            kept: 0,
         }
     }
 

@@ -122,6 +122,7 @@ fn types_known_to(snapshot: &Snapshot) -> Facts {
         types: snapshot.types.iter().map(|read| read.ty.clone()).collect(),
         gaps: snapshot.gaps.iter().filter(of_discovery).cloned().collect(),
         answers: BTreeMap::new(),
+        kept: 0,
     }
 }
 

@@ -181,6 +181,7 @@ mod tests {
             types: Vec::new(),
             gaps: Vec::new(),
             answers: BTreeMap::new(),
+            kept: 0,
         }
     }
 

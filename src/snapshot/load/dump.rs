@@ -53,7 +53,11 @@ impl Dump {
         let resource = |ty: &ResourceType| Resource::new(&ty.group, &ty.plural);
         let mut coverage = BTreeMap::new();
         for list in &whole.lists {
-            for ty in list.groups.iter().filter_map(|&group| groups[group].as_ref()) {
+            for ty in list
+                .groups
+                .iter()
+                .filter_map(|&group| groups.get(group)?.as_ref())
+            {
                 let everywhere = !ty.namespaced || list.namespaces.len() > 1;
                 extend_coverage(
                     coverage
@@ -66,7 +70,9 @@ impl Dump {
         }
         let mut objects: BTreeMap<Resource, Vec<Object>> = BTreeMap::new();
         for whole in whole.objects {
-            let Some(ty) = &groups[whole.group] else { continue };
+            let Some(Some(ty)) = groups.get(whole.group) else {
+                continue;
+            };
             let object = Object {
                 resource: resource(ty),
                 kind: ty.kind.clone(),
@@ -102,6 +108,7 @@ impl Dump {
                 types,
                 gaps,
                 answers: BTreeMap::new(),
+                kept: 0,
             },
             objects,
             coverage,

@@ -105,6 +105,7 @@ impl Saved {
             types: self.types.clone(),
             gaps: self.type_gaps.clone(),
             answers: BTreeMap::new(),
+            kept: 0,
         }
     }
 

@@ -107,6 +107,7 @@ fn facts() -> Facts {
         now: "2026-03-14T03:12:00Z".parse().unwrap(),
         types: types.collect(),
         gaps: Vec::new(),
+        kept: 0,
         answers: BTreeMap::new(),
     }
 }
