@@ -10,6 +10,7 @@
     not(test),
     warn(
         clippy::arithmetic_side_effects,
+        clippy::expect_used,
         clippy::indexing_slicing,
         clippy::string_slice,
         reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"

@@ -12,17 +12,7 @@ pub mod gap;
 pub mod glob;
 pub mod json;
 pub mod leftovers;
-#[allow(
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a parser that borrows; tests give it any bytes, and no verb that writes reads files"
-)]
 pub mod load;
-#[allow(
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "it walks its own records; tests give it any bytes, and no verb that writes reads files"
-)]
 pub mod saved;
 mod scanned;
 mod seen;

@@ -41,9 +41,11 @@ pub(crate) fn withstands_redaction(target: &Object, facts: &Facts, knowledge: &K
         "{plain:?}, redacted {hidden:?}: {target:#?}"
     );
     for (plain, hidden) in plain.iter().zip(&hidden) {
-        let is_unknown = plain.0 == hidden.0 && hidden.1 == Verdict::Unknown;
+        // The name of a driver is hidden in a finalizer, too.
+        let before_driver = |name: &str| name.split('/').next().map(str::to_owned);
+        assert_eq!(before_driver(&plain.0), before_driver(&hidden.0));
         assert!(
-            is_unknown || plain == hidden,
+            hidden.1 == Verdict::Unknown || plain.1 == hidden.1,
             "{plain:?}, redacted {hidden:?}: {target:#?}"
         );
     }

@@ -290,10 +290,16 @@ impl<'a> Collector<'a> {
         let known = item_type.and_then(|(api_version, kind)| self.group_of(Some(api_version), Some(kind)));
         let Some(untyped) = list.untyped else { return };
         if known.is_some() {
-            self.groups[untyped].same_as = known;
+            if let Some(group) = self.groups.get_mut(untyped) {
+                group.same_as = known;
+            }
             return;
         }
-        let items = self.groups[untyped].bare.values().sum::<u64>()
+        let bare = self
+            .groups
+            .get(untyped)
+            .map(|group| group.bare.values().sum::<u64>());
+        let items = bare.unwrap_or_default()
             + self
                 .stored
                 .iter()
@@ -328,6 +334,11 @@ impl<'a> Collector<'a> {
         Some(self.groups.len() - 1)
     }
 
+    /// The `apiVersion` and the kind of a group.
+    fn name_of(&self, group: usize) -> Option<&(String, String)> {
+        self.groups.get(group)?.name.as_ref()
+    }
+
     fn untyped(&mut self, list: &mut ListHead) -> usize {
         *list.untyped.get_or_insert_with(|| {
             self.groups.push(Group::default());
@@ -337,7 +348,7 @@ impl<'a> Collector<'a> {
 
     /// Reads what a few kinds say beyond their metadata.
     fn read_spec(&mut self, group: usize, text: &str) {
-        match &self.groups[group].name {
+        match self.name_of(group) {
             Some((api_version, kind))
                 if kind == "CustomResourceDefinition" && api_version.starts_with("apiextensions.k8s.io/") =>
             {
@@ -364,7 +375,7 @@ impl<'a> Collector<'a> {
             Some(_) => object.labels().map_err(Why::Undecodable)?,
             None => BTreeMap::new(),
         };
-        let extra_fields = match &self.groups[group].name {
+        let extra_fields = match self.name_of(group) {
             Some((api_version, kind)) => {
                 ExtraFields::of(api_version.split_once('/').map_or("", |(group, _)| group), kind)
             }
@@ -382,7 +393,9 @@ impl<'a> Collector<'a> {
             self.hasher.hash_one(&item.uid)
         };
         if !item.namespace.is_empty() {
-            self.groups[group].in_namespaces = true;
+            if let Some(group) = self.groups.get_mut(group) {
+                group.in_namespaces = true;
+            }
             if !self.namespaces.contains(&*item.namespace) {
                 self.namespaces.insert(item.namespace.clone().into_owned());
             }
@@ -404,8 +417,9 @@ impl<'a> Collector<'a> {
     }
 
     fn add(&mut self, group: usize, item: Item<'_>) -> CountedAs {
-        if item.is_bare() {
-            let bare = &mut self.groups[group].bare;
+        if item.is_bare()
+            && let Some(Group { bare, .. }) = self.groups.get_mut(group)
+        {
             match bare.get_mut(&*item.namespace) {
                 Some(count) => *count += 1,
                 None => drop(bare.insert(item.namespace.into_owned(), 1)),
@@ -424,16 +438,19 @@ impl<'a> Collector<'a> {
     fn keep_later_copy(&mut self, group: usize, before: CountedAs, item: Item<'_>) -> CountedAs {
         match before {
             CountedAs::Bare if item.deletion.is_some() => {
-                if let Some(count) = self.groups[group].bare.get_mut(&*item.namespace) {
+                let bare = self.groups.get_mut(group).map(|group| &mut group.bare);
+                if let Some(count) = bare.and_then(|bare| bare.get_mut(&*item.namespace)) {
                     *count = count.saturating_sub(1);
                 }
                 self.add(group, item)
             }
             CountedAs::Stored(at) => {
-                let old = &self.stored[at].item;
+                let Some(Stored { item: old, .. }) = self.stored.get_mut(at) else {
+                    return before;
+                };
                 let fewer = item.all_finalizers().len() < old.all_finalizers().len();
                 if item.deletion.is_some() && (old.deletion.is_none() || fewer) {
-                    self.stored[at].item = owned(item);
+                    *old = owned(item);
                 }
                 before
             }

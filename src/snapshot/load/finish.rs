@@ -79,7 +79,7 @@ pub(super) fn snapshot(
         }
     }
     for stored in std::mem::take(&mut collector.stored) {
-        if let Some(ty) = &groups[stored.group] {
+        if let Some(Some(ty)) = groups.get(stored.group) {
             note(ty, stored.item);
         }
     }
@@ -122,7 +122,7 @@ pub(super) fn snapshot(
 /// The type of each group; none for items whose list never named their kind.
 pub(super) fn types_of_groups(collector: &Collector<'_>) -> Vec<Option<ResourceType>> {
     let name = |group: &Group| match group.same_as {
-        Some(same) => collector.groups[same].name.clone(),
+        Some(same) => collector.groups.get(same).and_then(|same| same.name.clone()),
         None => group.name.clone(),
     };
     // All objects of a kind, from whatever list, decide whether it is namespaced.
@@ -208,14 +208,17 @@ fn selected(
     Ok((types, notes))
 }
 
+/// Whether the objects of a group are of this type of the core group.
+fn is_of(groups: &[Option<ResourceType>], group: usize, plural: &str) -> bool {
+    matches!(groups.get(group), Some(Some(ty)) if ty.is("", plural))
+}
+
 /// The namespaces that are being deleted.
 fn terminating_namespaces(collector: &Collector<'_>, groups: &[Option<ResourceType>]) -> BTreeSet<String> {
-    let namespaces = collector.stored.iter().filter(|stored| {
-        stored.item.deletion.is_some()
-            && groups[stored.group]
-                .as_ref()
-                .is_some_and(|ty| ty.is("", "namespaces"))
-    });
+    let namespaces = collector
+        .stored
+        .iter()
+        .filter(|stored| stored.item.deletion.is_some() && is_of(groups, stored.group, "namespaces"));
     namespaces
         .map(|stored| stored.item.name.clone().into_owned())
         .collect()
@@ -223,11 +226,10 @@ fn terminating_namespaces(collector: &Collector<'_>, groups: &[Option<ResourceTy
 
 /// The namespaces that exist, if the dump has all of them. It does not say so, but every cluster has these two.
 fn all_namespaces(collector: &Collector<'_>, groups: &[Option<ResourceType>]) -> Option<HashSet<Box<str>>> {
-    let stored = collector.stored.iter().filter(|stored| {
-        groups[stored.group]
-            .as_ref()
-            .is_some_and(|ty| ty.is("", "namespaces"))
-    });
+    let stored = collector
+        .stored
+        .iter()
+        .filter(|stored| is_of(groups, stored.group, "namespaces"));
     let names: HashSet<Box<str>> = stored.map(|stored| stored.item.name.as_ref().into()).collect();
     let is_full = ["default", "kube-system"]
         .iter()

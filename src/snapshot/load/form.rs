@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::{collect::Collector, json, place::Location, yaml};
+use super::{collect::Collector, json, place::line_breaks, yaml};
 
 /// How many bytes to read first: enough for the first line of a table, and for the marks of all formats.
 const HEAD_BYTES: u64 = 4096;
@@ -42,7 +42,7 @@ pub(super) fn read(collector: &mut Collector<'_>, reader: &mut dyn Read) -> io::
         Form::Utf16(big) => {
             let mut bytes = Vec::new();
             whole.read_to_end(&mut bytes)?;
-            utf16(collector, &bytes[2.min(bytes.len())..], big);
+            utf16(collector, bytes.get(2..).unwrap_or_default(), big);
         }
     }
     Ok(())
@@ -101,10 +101,10 @@ fn json_bytes(collector: &mut Collector<'_>, bytes: &[u8]) {
     match std::str::from_utf8(bytes) {
         Ok(text) => json::documents(collector, text),
         Err(error) => {
-            let (good, bad) = bytes.split_at(error.valid_up_to());
+            let (good, bad) = bytes.split_at_checked(error.valid_up_to()).unwrap_or_default();
             let text = std::str::from_utf8(good).unwrap_or_default();
             json::documents(collector, text);
-            let line = Location::Within(text, 1).line(&text[text.len()..]);
+            let line = line_breaks(text.as_bytes()).saturating_add(1);
             let unread = bad.len();
             collector.gap(
                 Some(line),
@@ -116,7 +116,7 @@ fn json_bytes(collector: &mut Collector<'_>, bytes: &[u8]) {
 
 fn utf16(collector: &mut Collector<'_>, bytes: &[u8], big_endian: bool) {
     let units = bytes.chunks_exact(2).map(|pair| {
-        let pair = [pair[0], pair[1]];
+        let pair: [u8; 2] = pair.try_into().unwrap_or_default();
         if big_endian {
             u16::from_be_bytes(pair)
         } else {

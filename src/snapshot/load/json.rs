@@ -27,10 +27,11 @@ pub(super) fn documents(collector: &mut Collector<'_>, text: &str) {
     let mut line = 1;
     let mut any = false;
     loop {
-        let rest = text[at..].trim_start();
-        let skipped = text.len() - rest.len();
-        line += line_breaks(&text.as_bytes()[at..skipped]);
-        at = skipped;
+        let begin = text.get(at..).unwrap_or_default();
+        let rest = begin.trim_start();
+        let skipped = begin.len().saturating_sub(rest.len());
+        line += line_breaks(begin.as_bytes().get(..skipped).unwrap_or_default());
+        at += skipped;
         if rest.is_empty() {
             break;
         }
@@ -53,7 +54,7 @@ pub(super) fn documents(collector: &mut Collector<'_>, text: &str) {
                 next
             }
         };
-        line += line_breaks(&rest.as_bytes()[..length]);
+        line += line_breaks(rest.as_bytes().get(..length).unwrap_or_default());
         at += length;
     }
     if !any {
@@ -64,7 +65,8 @@ pub(super) fn documents(collector: &mut Collector<'_>, text: &str) {
 /// The length of a section of logs, up to its end mark.
 fn logs(rest: &str) -> Option<usize> {
     let end = rest.find(LOG_MARKS.1)?;
-    Some(rest[end..].find('\n').map_or(rest.len(), |length| end + length))
+    let last = rest.get(end..)?.find('\n');
+    Some(last.map_or(rest.len(), |length| end + length))
 }
 
 /// Where to continue after an error, and the line of the error within `rest`, from 1.
@@ -81,8 +83,10 @@ fn resume(rest: &str, error: &serde_json::Error) -> (usize, u64) {
         .map(str::len)
         .sum::<usize>()
         .saturating_sub(1);
-    let next = rest[before..]
-        .find("\n{")
+    // An error within a character leaves the search to what follows it.
+    let next = rest
+        .get(before..)
+        .and_then(|after| after.find("\n{"))
         .map_or(rest.len(), |at| before + at + 1);
     (next, fault as u64)
 }
@@ -116,7 +120,7 @@ pub(super) fn value(
         Shape::List => collector.close_list(&head, location.line(text)),
         Shape::Object => object(
             collector,
-            &text[..length],
+            text.get(..length).unwrap_or_default(),
             &mut ListHead::default(),
             location,
             depth,

@@ -108,11 +108,11 @@ fn plural(kind: &str) -> String {
     if singular.ends_with("endpoints") {
         return singular;
     }
-    match singular.as_bytes().last() {
-        Some(b's') => format!("{singular}es"),
-        Some(b'y') => format!("{}ies", &singular[..singular.len() - 1]),
-        _ => format!("{singular}s"),
+    if let Some(stem) = singular.strip_suffix('y') {
+        return format!("{stem}ies");
     }
+    let ending = if singular.ends_with('s') { "es" } else { "s" };
+    singular + ending
 }
 
 /// One built-in type.

@@ -16,7 +16,9 @@ impl Location<'_> {
             Location::Line(line) => *line,
             Location::Within(text, first) => {
                 let offset = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-                first + line_breaks(&text.as_bytes()[..offset.min(text.len())])
+                first.saturating_add(line_breaks(
+                    text.as_bytes().get(..offset).unwrap_or(text.as_bytes()),
+                ))
             }
         }
     }

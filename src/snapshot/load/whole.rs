@@ -52,9 +52,8 @@ impl Whole {
 
     /// Ends a file. `clean` says whether all of it could be used.
     pub(super) fn end_file(&mut self, clean: bool) {
-        let listed = self.objects[self.file_start..]
-            .iter()
-            .filter(|object| object.listed);
+        let of_file = self.objects.iter().skip(self.file_start);
+        let listed = of_file.filter(|object| object.listed);
         let mut scope = ListScope::default();
         for object in listed {
             scope.groups.insert(object.group);

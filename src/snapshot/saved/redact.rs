@@ -5,9 +5,9 @@
 //! [`vocabulary`]. A name is replaced piece by piece, at its hyphens and dots, because names contain names: the claim
 //! `data-web-0` of the pod `web-0` stays recognisable. Numbers of up to five digits stay. Names that a diagnosis needs
 //! and that tell nothing about a cluster stay too:
-//! * types and their schemas, classes, drivers and the Leases of their sidecars;
-//! * finalizers;
-//! * names that every cluster or the catalogue has.
+//! * types and their schemas;
+//! * finalizers, but for the drivers in them;
+//! * names that every cluster or the catalogue has, such as the usual names of classes and drivers.
 
 mod mask;
 mod texts;
@@ -25,28 +25,39 @@ use crate::snapshot::{
     facts::{Answer, Object, Query},
 };
 
-/// Names that every cluster has.
+/// Names that many clusters have: those of Kubernetes, and of the classes that providers and installers make.
 const COMMON: &[&str] = &[
     "admin",
+    "azurefile",
     "cluster-admin",
     "default",
+    "do-block-storage",
     "edit",
+    "gce",
+    "gp2",
+    "gp3",
+    "hostpath",
     "kube-controller-manager",
     "kube-node-lease",
     "kube-public",
     "kube-scheduler",
     "kube-system",
     "kubernetes",
+    "local-path",
+    "managed",
+    "managed-csi",
+    "managed-csi-premium",
+    "managed-premium",
+    "nginx",
+    "premium-rwo",
+    "standard",
+    "standard-rwo",
     "view",
 ];
-/// Types whose objects are definitions. They are named after products, types and drivers.
+/// Types whose objects are definitions. They are named after types.
 const DEFINITIONS: &[&str] = &[
     "apiservices.apiregistration.k8s.io",
-    "csidrivers.storage.k8s.io",
     "customresourcedefinitions.apiextensions.k8s.io",
-    "ingressclasses.networking.k8s.io",
-    "storageclasses.storage.k8s.io",
-    "volumesnapshotclasses.snapshot.storage.k8s.io",
 ];
 
 /// What the catalogue knows, and so tells nothing about a cluster.
@@ -82,12 +93,13 @@ impl Saved {
     pub fn redacted(mut self, public: &Public) -> Saved {
         // What is never saved needs no replacement.
         strip::saved(&mut self);
-        let mut mask = Mask::new(
-            self.public_names(public),
-            self.products(public),
-            self.drivers(),
-            self.vocabulary(public),
-        );
+        let (mut names, vocabulary) = (self.public_names(public), self.vocabulary(public));
+        let drivers = self.drivers();
+        // A driver all of whose words are known tells nothing.
+        let known = drivers.iter().filter(|name| vocabulary.knows(name));
+        names.extend(known.flat_map(|name| [name.clone(), driver::plain(name)]));
+        let plain = drivers.iter().map(|name| driver::plain(name)).collect();
+        let mut mask = Mask::new(names, self.products(public), plain, vocabulary);
         texts(&mut self, &mut |role, text| mask.learn(role, text));
         mask.number();
         texts(&mut self, &mut |role, text| mask.apply(role, text));
@@ -104,6 +116,8 @@ impl Saved {
             names.extend([ty.name(), ty.group.clone(), ty.plural.clone(), ty.kind.clone()]);
             names.extend([ty.singular.clone(), format!("{}List", ty.kind)]);
         }
+        let read = self.answers.values().flatten().flat_map(objects);
+        names.extend(read.flat_map(names_of_type));
         let is_definition = |type_name: &str| DEFINITIONS.contains(&type_name);
         let kept = self.kept.iter().map(|seen| &seen.object);
         let kept = kept.filter(|object| is_definition(&object.type_name));
@@ -137,14 +151,12 @@ impl Saved {
         products
     }
 
-    /// CSI drivers, as they appear in the Lease names of their sidecars.
+    /// The drivers that objects name.
     fn drivers(&self) -> BTreeSet<String> {
         let seen = self.kept.iter().filter_map(|seen| seen.driver.as_deref());
         let read = self.answers.values().flatten().flat_map(objects);
-        let read = read.filter(|object| driver::is_named_by(&object.resource.group, &object.kind));
-        seen.chain(read.flat_map(|object| driver::names(&object.value)))
-            .map(driver::plain)
-            .collect()
+        let all = seen.chain(read.flat_map(drivers_in));
+        all.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
     /// The known words: those of Kubernetes, of the catalogue, and of the schemas of the types.
@@ -174,6 +186,40 @@ fn objects(answer: &Answer) -> &[Object] {
         Answer::Owned(owned) => &owned.objects,
         Answer::Object(None) | Answer::Content(_) | Answer::Version(_) => &[],
     }
+}
+
+/// The drivers that an object names, or is named after.
+fn drivers_in(object: &Object) -> Vec<&str> {
+    let registered = object.list("/spec/drivers").iter();
+    match object.resource.plural.as_str() {
+        "csidrivers" => vec![object.name()],
+        "csinodes" => registered.filter_map(|one| one.get("name")?.as_str()).collect(),
+        "storageclasses" => vec![object.text("/provisioner")],
+        "volumesnapshotclasses" => vec![object.text("/driver")],
+        _ if driver::is_named_by(&object.resource.group, &object.kind) => {
+            driver::names(&object.value).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The type of an object, and the type that a definition defines.
+fn names_of_type(object: &Object) -> Vec<String> {
+    let own = [&object.resource.group, &object.resource.plural, &object.kind];
+    let mut names: Vec<_> = own.into_iter().cloned().collect();
+    if object.resource.plural == "customresourcedefinitions" {
+        let fields = [
+            "group",
+            "names/plural",
+            "names/singular",
+            "names/kind",
+            "names/listKind",
+        ];
+        names.extend(fields.map(|field| object.text(&format!("/spec/{field}")).to_owned()));
+        let short = object.list("/spec/names/shortNames").iter();
+        names.extend(short.filter_map(Value::as_str).map(str::to_owned));
+    }
+    names
 }
 
 /// Adds the names of fields and the enumerations in a schema.

@@ -1,7 +1,7 @@
 //! Leaves out what a snapshot never holds: data of Secrets and ConfigMaps, values for programs, and what nobody reads
 //! of `managedFields`.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Leftovers, Saved};
 use crate::snapshot::{
@@ -29,10 +29,10 @@ pub(super) fn answer(answer: &mut Answer) {
 /// Keeps of `managedFields` only what the causes read: finalizers, conditions, status, replicas. All other field names
 /// are removed: they are most of an object, and in a Secret they name its data.
 fn managed_fields(entry: &mut Value) {
-    const READ_FIELDS: [&[&str]; 3] = [
-        &["f:metadata", "f:finalizers"],
-        &["f:status"],
-        &["f:spec", "f:replicas"],
+    const READ_FIELDS: [(&str, &str); 3] = [
+        ("f:metadata", "f:finalizers"),
+        ("", "f:status"),
+        ("f:spec", "f:replicas"),
     ];
     let Some(entry) = entry.as_object_mut() else {
         return;
@@ -41,19 +41,27 @@ fn managed_fields(entry: &mut Value) {
     let Some(fields) = entry.get("fieldsV1") else {
         return;
     };
-    let mut kept = json!({});
-    for path in READ_FIELDS {
-        let Some(value) = path.iter().try_fold(fields, |fields, name| fields.get(name)) else {
+    let mut kept = Map::new();
+    for (parent, field) in READ_FIELDS {
+        let inside = if parent.is_empty() {
+            Some(fields)
+        } else {
+            fields.get(parent)
+        };
+        let Some(value) = inside.and_then(|fields| fields.get(field)) else {
             continue;
         };
-        let target = path.iter().fold(&mut kept, |target, name| &mut target[*name]);
-        *target = if path.ends_with(&["f:finalizers"]) {
+        let read = if field == "f:finalizers" {
             value.clone()
         } else {
             owned_conditions(value).map_or_else(|| json!({}), |keys| json!({"f:conditions": keys}))
         };
+        match parent {
+            "" => kept.insert(field.to_owned(), read),
+            _ => kept.insert(parent.to_owned(), json!({field: read})),
+        };
     }
-    entry.insert("fieldsV1".to_owned(), kept);
+    entry.insert("fieldsV1".to_owned(), kept.into());
 }
 
 /// The conditions that an entry owns: whose they are decides whether a controller itself complains.

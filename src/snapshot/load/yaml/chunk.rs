@@ -85,7 +85,7 @@ impl Chunk {
                 self.first = number;
             }
             let column = *self.column.get_or_insert(indent);
-            if indent <= column && content[0] == b'#' {
+            if indent <= column && content.starts_with(b"#") {
                 return;
             }
             self.begin_key(indent, column, content);
@@ -163,7 +163,8 @@ impl Chunk {
             return Err(fault(self.first, "too large for an object"));
         }
         let text = std::str::from_utf8(&self.text).map_err(|error| {
-            let before = super::super::place::line_breaks(&self.text[..error.valid_up_to()]);
+            let before =
+                super::super::place::line_breaks(self.text.get(..error.valid_up_to()).unwrap_or_default());
             fault(self.line(before + 1), "not UTF-8")
         })?;
         if text.trim().is_empty() {
@@ -199,7 +200,7 @@ impl Chunk {
 /// The number of spaces before a line's content, and the content.
 pub(super) fn split_indent(line: &[u8]) -> (usize, &[u8]) {
     let indent = line.iter().position(|&byte| byte != b' ').unwrap_or(line.len());
-    (indent, &line[indent..])
+    (indent, line.get(indent..).unwrap_or_default())
 }
 
 /// Whether the content of a line begins an entry of a sequence.
@@ -213,13 +214,14 @@ pub(super) fn simple_key(content: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = content
         .iter()
         .position(|byte| !byte.is_ascii_alphanumeric() && !b"_-./".contains(byte))?;
-    let value = content[end..].strip_prefix(b":")?;
-    if end == 0 || !(value.is_empty() || value[0] == b' ') {
+    let (key, rest) = content.split_at_checked(end)?;
+    let value = rest.strip_prefix(b":")?;
+    if end == 0 || !(value.is_empty() || value.starts_with(b" ")) {
         return None;
     }
     let value = value.trim_ascii();
     // A comment is no value: what matters is whether the value is on the lines below.
-    Some((&content[..end], if value.starts_with(b"#") { b"" } else { value }))
+    Some((key, if value.starts_with(b"#") { b"" } else { value }))
 }
 
 /// A short value without its quotes and without a trailing comment.

@@ -86,7 +86,7 @@ fn marker(line: &[u8]) -> Option<&[u8]> {
         return Some(b"");
     }
     let rest = line.strip_prefix(b"---")?;
-    (rest.is_empty() || rest[0] == b' ' || rest[0] == b'\t').then_some(rest)
+    matches!(rest.first(), None | Some(b' ' | b'\t')).then_some(rest)
 }
 
 /// How the last document of a file ends.
@@ -136,7 +136,7 @@ impl Document {
 
     fn push(&mut self, collector: &mut Collector<'_>, line: &[u8], number: u64) {
         let (indent, content) = split_indent(line);
-        if content.is_empty() || content[0] == b'#' {
+        if matches!(content.first(), None | Some(b'#')) {
             match &mut self.items {
                 Some(Items { item: Some(item), .. }) => item.push(line, number),
                 Some(_) => {}
@@ -146,7 +146,7 @@ impl Document {
         }
         if self.column.is_none() {
             // Directives such as `%YAML 1.2` precede a document.
-            if content[0] == b'%' {
+            if content.starts_with(b"%") {
                 return;
             }
             self.column = Some(indent);
@@ -160,7 +160,7 @@ impl Document {
             return;
         }
         let key = simple_key(content);
-        if self.column == Some(indent) && key == Some((&b"items"[..], &b""[..])) {
+        if self.column == Some(indent) && matches!(key, Some((b"items", b""))) {
             self.is_list = true;
             self.items = Some(Items::default());
             return;
@@ -211,7 +211,9 @@ impl Document {
         let mut next = Chunk::new(number, self.whole);
         // The dash counts as indentation of the item, like the space after it.
         let mut first = line.to_vec();
-        first[indent] = b' ';
+        if let Some(dash) = first.get_mut(indent) {
+            *dash = b' ';
+        }
         next.push(&first, number);
         if let Some(item) = items.item.replace(next) {
             end_item(collector, &mut self.list, item);

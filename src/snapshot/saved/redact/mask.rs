@@ -8,6 +8,7 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
+    super::super::driver::plain,
     texts::Role,
     vocabulary::{Vocabulary, is_quantity},
 };
@@ -17,7 +18,8 @@ pub(super) struct Mask {
     public: BTreeSet<String>,
     /// Words that stay as a piece of any name, in lower case.
     products: BTreeSet<String>,
-    /// CSI drivers, as they appear in the Lease names of their sidecars. A prefix from the catalogue may precede them.
+    /// Drivers, as they appear in finalizers and in the Lease names of their sidecars. A prefix from the catalogue may
+    /// precede them.
     drivers: BTreeSet<String>,
     vocabulary: Vocabulary,
     /// Names to hide, even if their words are known.
@@ -48,12 +50,21 @@ impl Mask {
 
     /// Learns what is to be hidden.
     pub(super) fn learn(&mut self, role: Role, text: &str) {
+        if role == Role::Finalizer {
+            return;
+        }
         for part in parts(text) {
             match part {
                 Part::Address(address) if !stays(address) => {
                     self.addresses.insert(address, address);
                 }
                 Part::Word(name) if self.is_public(name) => {}
+                // The Lease of a sidecar. Its driver is learned where an object names it.
+                Part::Word(name) if self.beside_driver(name).is_some() => {}
+                Part::Word(name) if role == Role::Driver => {
+                    self.hidden.extend([name.to_owned(), plain(name)]);
+                    self.learn_pieces(name, true);
+                }
                 // `system:node:NAME`: the words before a name are known.
                 Part::Word(name) if role == Role::Name && !is_quantity(name) => {
                     if !(text.contains(':') && self.vocabulary.knows(name)) {
@@ -111,11 +122,23 @@ impl Mask {
 
     fn word(&self, role: Role, word: &str) -> String {
         let known = || self.vocabulary.knows(word);
+        if let Some((before, driver)) = self.beside_driver(word) {
+            if self.is_public(driver) {
+                return word.to_owned();
+            }
+            return format!("{before}{}", self.in_pieces(driver, |_| true));
+        }
+        if role == Role::Finalizer {
+            return word.to_owned();
+        }
         if self.is_public(word) || role == Role::Key && known() {
             return word.to_owned();
         }
         let ends = word.match_indices('-').map(|(end, _)| end).chain([word.len()]);
-        if ends.into_iter().any(|end| self.hidden.contains(&word[..end])) {
+        if ends
+            .into_iter()
+            .any(|end| word.get(..end).is_some_and(|begin| self.hidden.contains(begin)))
+        {
             return self.in_pieces(word, |_| true);
         }
         // `SERVICE.NAMESPACE.svc`, and words of which some pieces are unknown.
@@ -136,19 +159,23 @@ impl Mask {
                 Some(replacement) if is_hidden(bare) => out.push_str(replacement),
                 _ => out.push_str(bare),
             }
-            out.push_str(&piece[bare.len()..]);
+            out.push_str(piece.get(bare.len()..).unwrap_or_default());
         }
         out
     }
 
     fn is_public(&self, name: &str) -> bool {
-        let begins = |driver: &String| name.strip_suffix(driver.as_str());
         self.public.contains(name)
-            || self
-                .drivers
-                .iter()
-                .filter_map(begins)
-                .any(|rest| rest.is_empty() || self.public.contains(rest))
+    }
+
+    /// The driver in the name of a Lease or in a finalizer, and what precedes it.
+    fn beside_driver<'w>(&self, word: &'w str) -> Option<(&'w str, &'w str)> {
+        let ends = |driver: &String| {
+            let before = word.strip_suffix(driver.as_str())?;
+            let is_known = before.is_empty() || self.public.contains(before);
+            is_known.then_some((before, word.get(before.len()..)?))
+        };
+        self.drivers.iter().find_map(ends)
     }
 }
 
@@ -169,13 +196,13 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let is_of_address = |c: char| c.is_ascii_hexdigit() || matches!(c, ':' | '.');
-        let run = &rest[..rest.find(|c| !is_of_address(c)).unwrap_or(rest.len())];
+        let run = before(rest, |c| !is_of_address(c));
         let follows_word = parts.last().is_some_and(|part| matches!(part, Part::Word(_)));
         let taken = if let Some((address, length)) = address(run).filter(|_| !follows_word) {
             parts.push(Part::Address(address));
             length
         } else if is_of_word(first) {
-            let word = &rest[..rest.find(|c| !is_of_word(c)).unwrap_or(rest.len())];
+            let word = before(rest, |c| !is_of_word(c));
             // A name may be followed by the full stop of a sentence.
             let name = word.trim_end_matches(['.', '-']);
             if name.is_empty() {
@@ -186,15 +213,20 @@ fn parts(text: &str) -> Vec<Part<'_>> {
                 name.len()
             }
         } else {
-            let between = &rest[..rest.find(is_of_word).unwrap_or(rest.len())];
+            let between = before(rest, is_of_word);
             // An IPv6 address may begin with colons.
             let colons = between.find("::").filter(|at| *at > 0).unwrap_or(between.len());
-            parts.push(Part::Between(&between[..colons]));
+            parts.push(Part::Between(between.get(..colons).unwrap_or_default()));
             colons
         };
-        rest = &rest[taken..];
+        rest = rest.get(taken..).unwrap_or_default();
     }
     parts
+}
+
+/// What precedes the first of these characters.
+fn before(text: &str, is_end: impl Fn(char) -> bool) -> &str {
+    text.split(is_end).next().unwrap_or_default()
 }
 
 /// The address at the beginning of characters of addresses, and its length. A port or a full stop may follow.

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::tests::{example, packed, query},
-    texts::{FREE, KEPT},
+    texts::{FINALIZERS, FREE, KEPT, OF_DRIVERS},
     *,
 };
 use crate::snapshot::facts::Resource;
@@ -71,7 +71,7 @@ fn objects() -> Vec<(&'static str, &'static str, Value)> {
             "PersistentVolume",
             json!({
                 "metadata": {"name": "pv-1", "annotations": {"pv.kubernetes.io/provisioned-by": "driver.example.com"}},
-                "spec": {"nfs": {"server": "nas.corp.example", "path": "/exports/team"}, "capacity": {"storage": "10Gi"},
+                "spec": {"storageClassName": "acme-gold", "nfs": {"server": "nas.corp.example", "path": "/exports/team"}, "capacity": {"storage": "10Gi"},
                     "csi": {"driver": "driver.example.com", "volumeHandle": "vol-0abc", "volumeAttributes": {"pool": "gold"}},
                     "claimRef": {"namespace": "db", "name": "data-0"}, "persistentVolumeReclaimPolicy": "Delete",
                     "accessModes": ["ReadWriteOnce"]},
@@ -83,18 +83,49 @@ fn objects() -> Vec<(&'static str, &'static str, Value)> {
             "Pod",
             json!({
                 "metadata": {"name": "web-1", "namespace": "shop", "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "u-2"}]},
-                "spec": {"nodeName": "node-7", "containers": [{"name": "web", "image": "registry.corp.example/team/app:v1.2"}],
+                "spec": {"nodeName": "node-7", "schedulerName": "default-scheduler", "containers": [{"name": "web", "image": "registry.corp.example/team/app:v1.2"}],
                     "nodeSelector": {"pool": "gold"}},
                 "status": {"podIP": "10.1.2.9", "podIPs": [{"ip": "fd00:10::9"}], "hostIP": "10.1.2.3"},
             }),
+        ),
+        (
+            "storageclasses",
+            "StorageClass",
+            json!({"metadata": {"name": "acme-gold"}, "provisioner": "driver.example.com"}),
+        ),
+        (
+            "ingresses",
+            "Ingress",
+            json!({"metadata": {"name": "web", "namespace": "shop"}, "spec": {"ingressClassName": "acme-edge"}}),
+        ),
+        (
+            "services",
+            "Service",
+            json!({"metadata": {"name": "web", "namespace": "shop"}, "spec": {"loadBalancerClass": "acme.example/lb"}}),
+        ),
+        (
+            "roles",
+            "Role",
+            json!({"metadata": {"name": "r", "namespace": "shop"},
+                "rules": [{"apiGroups": ["apps", "acme.private"], "resources": ["deployments", "gizmos"], "verbs": ["get"]}]}),
+        ),
+        (
+            "volumeattachments",
+            "VolumeAttachment",
+            json!({"metadata": {"name": "va", "finalizers": ["external-attacher/driver-example-com"],
+                    "managedFields": [{"manager": "csi-attacher", "fieldsV1":
+                        {"f:metadata": {"f:finalizers": {"v:\"external-attacher/driver-example-com\"": {}}}}}]},
+                "spec": {"attacher": "driver.example.com", "nodeName": "node-7"}}),
         ),
     ]
 }
 
 /// A custom resource that gives every name of a kept field its own meaning.
 fn tenant() -> (&'static str, &'static str, Value) {
-    let kept: serde_json::Map<_, _> = KEPT
+    let named = ["group", "kind", "storageClassName", FINALIZERS, KEPT];
+    let kept: serde_json::Map<_, _> = OF_DRIVERS
         .iter()
+        .chain(&named)
         .map(|key| ((*key).to_owned(), json!("zorgblat")))
         .collect();
     let value = json!({"kind": "Tenant", "metadata": {"name": "t-1", "labels": {"group": "zorgblat"}}, "spec": kept,
@@ -112,6 +143,13 @@ fn with(all: impl IntoIterator<Item = (&'static str, &'static str, Value)>) -> S
             kind: kind.into(),
             api_version: "v1".into(),
             value,
+        };
+        let object = match kind {
+            "VolumeAttachment" => Object {
+                resource: Resource::new("storage.k8s.io", plural),
+                ..object
+            },
+            _ => object,
         };
         saved
             .answers
@@ -144,12 +182,19 @@ fn redaction_hides_identities_and_keeps_what_a_diagnosis_reads() {
         "shop",
         "203.0.113.7",
         "abc",
+        "acme",
+        "gizmos",
+        "edge",
+        "driver.example",
+        "driver-example",
     ] {
         assert!(!text.contains(hidden), "{hidden} in {text}");
     }
     for stays in [
-        "driver.example.com",
         "10Gi",
+        "external-attacher/",
+        "deployments",
+        "\"apps\"",
         "\"Delete\"",
         "ReadWriteOnce",
         "Released",
@@ -164,6 +209,49 @@ fn redaction_hides_identities_and_keeps_what_a_diagnosis_reads() {
     }
 }
 
+/// The first text at this pointer in an object of this kind.
+fn text_of(saved: &Saved, kind: &str, pointer: &str) -> String {
+    let all = saved.answers.values().flatten().flat_map(super::objects);
+    let mut all = all.filter(|object| object.kind == kind);
+    all.next()
+        .map_or_else(String::new, |object| object.text(pointer).to_owned())
+}
+
+#[test]
+fn classes_and_drivers_have_one_mask_wherever_they_are_named() {
+    let saved = with(objects()).redacted(&public());
+    let class = text_of(&saved, "StorageClass", "/metadata/name");
+    assert_eq!(
+        text_of(&saved, "PersistentVolume", "/spec/storageClassName"),
+        class
+    );
+    let driver = text_of(&saved, "StorageClass", "/provisioner");
+    assert_eq!(text_of(&saved, "PersistentVolume", "/spec/csi/driver"), driver);
+    assert_eq!(text_of(&saved, "VolumeAttachment", "/spec/attacher"), driver);
+    let finalizer = text_of(&saved, "VolumeAttachment", "/metadata/finalizers/0");
+    assert_eq!(finalizer, format!("external-attacher/{}", driver::plain(&driver)));
+    assert!(unpacked(&saved).contains(&format!("v:\\\"{finalizer}")));
+
+    // What many clusters or the catalogue have stays.
+    let known = Public {
+        names: ["driver.example.com".to_owned()].into(),
+        ..public()
+    };
+    let mut all = objects();
+    all[1].2["spec"]["storageClassName"] = "gp3".into();
+    let saved = with(all).redacted(&known);
+    assert_eq!(
+        text_of(&saved, "PersistentVolume", "/spec/storageClassName"),
+        "gp3"
+    );
+    assert_eq!(
+        text_of(&saved, "PersistentVolume", "/spec/csi/driver"),
+        "driver.example.com"
+    );
+    let finalizer = text_of(&saved, "VolumeAttachment", "/metadata/finalizers/0");
+    assert_eq!(finalizer, "external-attacher/driver-example-com");
+}
+
 /// A word of letters that nobody knows, another for each number.
 fn secret(number: usize) -> String {
     let letter = |digit: usize| char::from(b'a' + u8::try_from(digit % 26).expect("a letter"));
@@ -175,19 +263,15 @@ fn secret(number: usize) -> String {
     )
 }
 
-/// Puts `form` with a new secret word into each field and each map, except for fields by which Kubernetes names types,
-/// classes and drivers. Custom resources and maps of free keys have no such fields.
+/// Puts `form` with a new secret word into each field and each map, except for finalizers and times. Custom resources and maps
+/// of free keys have no finalizers.
 fn plant(key: &str, is_defined: bool, value: &mut Value, form: &str, planted: &mut usize) {
     let mut next = || {
         *planted += 1;
         secret(*planted)
     };
     match value {
-        Value::String(text)
-            if !(is_defined && KEPT.contains(&key)
-                || key.contains("provision")
-                || key.ends_with("imestamp")) =>
-        {
+        Value::String(text) if !(is_defined && key == FINALIZERS || key.ends_with("imestamp")) => {
             *text = form.replace("SECRET", &next());
         }
         Value::Array(values) => values

@@ -14,35 +14,16 @@ use crate::{
     },
 };
 
-/// Fields that Kubernetes defines, and whose values stay whole: they name types, classes, drivers and finalizers. A custom
-/// resource may give such a field any meaning.
-pub(super) const KEPT: &[&str] = &[
-    "apiGroups",
-    "apiVersion",
-    "apiVersions",
-    "attacher",
-    "categories",
-    "controllerName",
-    "driver",
-    "finalizers",
-    "group",
-    "ingressClassName",
-    "kind",
-    "listKind",
-    "loadBalancerClass",
-    "plural",
-    "provisioner",
-    "resource",
-    "resourceVersion",
-    "resources",
-    "shortNames",
-    "singular",
-    "snapshotClassName",
-    "storageClassName",
-    "volumeSnapshotClassName",
-];
-/// Fields that stay with all that is in them: the schema of a type, and which fields a program wrote.
-const WHOLE: &[&str] = &["fieldsV1", "openAPIV3Schema"];
+/// A field that Kubernetes defines, and whose value stays whole: a number.
+pub(super) const KEPT: &str = "resourceVersion";
+/// A field whose values are finalizers. They stay, but for the names of drivers in them.
+pub(super) const FINALIZERS: &str = "finalizers";
+/// Fields that Kubernetes defines, and that name a driver. A custom resource may give such a field any meaning.
+pub(super) const OF_DRIVERS: &[&str] = &["attacher", "driver", "provisioner"];
+/// A field with all that is in it: the schema of a type.
+const SCHEMA: &str = "openAPIV3Schema";
+/// Which fields a program wrote. Of these names, only finalizers and the types of conditions are saved.
+const WRITTEN: &str = "fieldsV1";
 /// Maps whose keys the author of the object chooses.
 pub(super) const FREE: &[&str] = &[
     "annotations",
@@ -57,7 +38,6 @@ pub(super) const FREE: &[&str] = &[
 const DRIVERS: &[&str] = &[
     "pv.kubernetes.io/migrated-to",
     "pv.kubernetes.io/provisioned-by",
-    "volume.beta.kubernetes.io/storage-class",
     "volume.beta.kubernetes.io/storage-provisioner",
     "volume.kubernetes.io/storage-provisioner",
 ];
@@ -68,6 +48,7 @@ const NAMING: &[&str] = &[
     "hostIP",
     "hostname",
     "kubernetes.io/hostname",
+    "loadBalancerClass",
     "machineID",
     "namespace",
     "nodeID",
@@ -75,6 +56,7 @@ const NAMING: &[&str] = &[
     "providerID",
     "systemUUID",
     "uid",
+    "volume.beta.kubernetes.io/storage-class",
     "volumeHandle",
 ];
 
@@ -87,6 +69,10 @@ pub(super) enum Role {
     Text,
     /// The name of a field or label: hidden if it is unknown.
     Key,
+    /// The name of a driver: hidden unless it is public.
+    Driver,
+    /// A finalizer: the driver in it is hidden, unless that is public.
+    Finalizer,
 }
 
 type See<'f> = &'f mut dyn FnMut(Role, &mut String);
@@ -174,6 +160,12 @@ fn reference(object: &mut ObjectRef, see: See<'_>) {
 
 fn seen(seen: &mut Seen, see: See<'_>) {
     reference(&mut seen.object, see);
+    seen.driver
+        .iter_mut()
+        .for_each(|driver| see(Role::Driver, driver));
+    for finalizer in &mut seen.finalizers {
+        see(Role::Finalizer, &mut finalizer.name);
+    }
     for condition in &mut seen.conditions {
         see(Role::Text, &mut condition.kind);
         see(Role::Text, &mut condition.status);
@@ -270,8 +262,11 @@ fn selector(text: &mut String, see: See<'_>) {
     for requirement in &mut requirements {
         let is_of_key = |c: char| c.is_alphanumeric() || "-._/".contains(c);
         let start = requirement.find(is_of_key).unwrap_or(0);
-        let end = requirement[start..].find(|c| !is_of_key(c));
-        let mut values = requirement.split_off(end.map_or(requirement.len(), |end| start + end));
+        let end = requirement
+            .get(start..)
+            .and_then(|key| key.find(|c| !is_of_key(c)));
+        let mut values =
+            requirement.split_off(end.map_or(requirement.len(), |end| start.saturating_add(end)));
         see(Role::Key, requirement);
         see(Role::Text, &mut values);
         requirement.push_str(&values);
@@ -318,20 +313,52 @@ fn object(object: &mut Object, see: See<'_>) {
 /// Calls `see` for each text in the value of a field.
 fn field(name: &str, is_defined: bool, value: &mut Value, see: See<'_>) {
     match value {
-        Value::String(text) => see(if is_naming(name) { Role::Name } else { Role::Text }, text),
+        Value::String(text) => see(role(name, is_defined), text),
         Value::Array(values) => values
             .iter_mut()
             .for_each(|value| field(name, is_defined, value, see)),
         Value::Object(fields) => {
             let are_defined = is_defined && !FREE.contains(&name);
-            for_each_field(fields, see, |key, value, see| {
-                if !stays(name, are_defined, key, value) {
-                    field(key, are_defined, value, see);
+            for_each_field(fields, see, |key, value, see| match (key, value) {
+                (SCHEMA, Value::Object(_)) if are_defined => {}
+                (KEPT, Value::String(number))
+                    if are_defined && number.bytes().all(|c| c.is_ascii_digit()) => {}
+                (WRITTEN, value) if are_defined => written(value, see),
+                // The drivers of a CSINode.
+                ("name", Value::String(driver)) if are_defined && name == "drivers" => {
+                    see(Role::Driver, driver);
                 }
+                (_, Value::String(driver)) if name == "annotations" && DRIVERS.contains(&key) => {
+                    see(Role::Driver, driver);
+                }
+                (_, value) => field(key, are_defined, value, see),
             });
         }
         _ => {}
     }
+}
+
+/// What the text of a field is.
+fn role(name: &str, is_defined: bool) -> Role {
+    match name {
+        FINALIZERS if is_defined => Role::Finalizer,
+        _ if is_defined && OF_DRIVERS.contains(&name) => Role::Driver,
+        _ if is_naming(name) => Role::Name,
+        _ => Role::Text,
+    }
+}
+
+/// Calls `see` for the fields that a program wrote.
+fn written(fields: &mut Value, see: See<'_>) {
+    let Value::Object(all) = fields else {
+        return;
+    };
+    let renamed = std::mem::take(all).into_iter().map(|(mut key, mut value)| {
+        see(Role::Finalizer, &mut key);
+        written(&mut value, see);
+        (key, value)
+    });
+    *all = renamed.collect();
 }
 
 /// Calls `each` for each field, and `see` for its name.
@@ -346,17 +373,6 @@ fn for_each_field(
         (key, value)
     });
     *fields = all.collect();
-}
-
-/// Whether the value of a field stays. `is_defined` says whether Kubernetes defines the field.
-fn stays(parent: &str, is_defined: bool, key: &str, value: &Value) -> bool {
-    let is_text = |value: &Value| !(value.is_object() || value.is_array());
-    let is_plain = is_text(value) || value.as_array().is_some_and(|values| values.iter().all(is_text));
-    let is_kept = WHOLE.contains(&key)
-        || is_plain && KEPT.contains(&key)
-        // The drivers of a CSINode.
-        || (parent, key) == ("drivers", "name");
-    is_defined && is_kept || parent == "annotations" && is_plain && DRIVERS.contains(&key)
 }
 
 fn is_naming(key: &str) -> bool {

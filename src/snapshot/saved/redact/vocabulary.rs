@@ -75,7 +75,7 @@ pub(super) fn is_quantity(text: &str) -> bool {
         if digits == 0 || digits > MAX_DIGITS {
             return false;
         }
-        rest = &rest[digits..];
+        rest = rest.get(digits..).unwrap_or_default();
         if let Some(fraction) = rest.strip_prefix('.') {
             rest = fraction;
             if !rest.is_empty() {
@@ -83,10 +83,11 @@ pub(super) fn is_quantity(text: &str) -> bool {
             }
         }
         let letters = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        if !UNITS.contains(&&rest[..letters]) {
+        let (unit, after) = rest.split_at_checked(letters).unwrap_or_default();
+        if !UNITS.contains(&unit) {
             return false;
         }
-        rest = &rest[letters..];
+        rest = after;
     }
     true
 }
