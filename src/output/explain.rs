@@ -18,11 +18,15 @@ pub(super) use self::{
     layout::sentence,
     steps::blocks,
 };
-use super::{Style, name::is_plain, when};
-use crate::report::{
-    ObjectName,
-    explain::{CauseReport, EffectReport, ExplainReport},
-    gaps,
+use super::{Style, name::is_plain, paste, scan::together_in_words, when};
+use crate::{
+    command::Shown,
+    report::{
+        ObjectName,
+        explain::{CauseReport, EffectReport, ExplainReport},
+        gaps,
+        root_causes::Together,
+    },
 };
 
 /// Lines of an explanation that is read at once. Steps that do not fit are shown with `-o wide`.
@@ -67,6 +71,20 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
     }
     parts.retain(|part| !part.is_empty());
     write!(out, "{}", parts.join("\n"))
+}
+
+/// The plans for several objects that were explained.
+pub fn write_together(together: &Together, style: &Style, out: &mut impl Write) -> io::Result<()> {
+    let text = Layout::new(style)
+        .lines(&together_in_words(together), 0, 0)
+        .join("\n");
+    writeln!(out, "\nTogether\n{text}")?;
+    for command in together.commands() {
+        for line in paste::lines(&Shown::from(command), 2, style.width) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
 }
 
 /// Where it stands, what keeps it, and the first step.

@@ -12,16 +12,26 @@ use crate::{
     object::{Finalizer, short_type},
 };
 
-/// The plan to remove one finalizer from several objects.
+/// The plans to remove one finalizer from several objects.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Together {
-    /// The command that shows the plan.
+    /// The command that shows the plan for most of them.
     pub command: Command,
-    /// How many objects the command names.
+    /// The same for the others: for other namespaces, and for what is beyond what a person reads in one plan.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<Command>,
+    /// How many objects these commands name.
     pub objects: usize,
-    /// How many more there are, in other namespaces or beyond what a person reads in one plan.
+    /// How many more there are.
     pub rest: usize,
+}
+
+impl Together {
+    /// All commands.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        std::iter::once(&self.command).chain(&self.more)
+    }
 }
 
 /// Something that blocks objects and waits for nothing itself.

@@ -1,50 +1,93 @@
-//! One removal for all objects of a cause that hold the same finalizer: one plan and one confirmation.
+//! One removal for all objects of a cause that hold the same finalizer: one plan and one confirmation for each namespace.
 
 use std::collections::BTreeMap;
 
-use super::{ObjectReport, causes::Examined, root_causes::Together};
+use super::{ExplainReport, ObjectName, ObjectReport, causes::Examined, root_causes::Together};
 use crate::{
     command::{Command, RunFlags},
     diagnose::TARGETS_OF_ONE_PLAN,
     object::{Finalizer, List, short_type},
 };
 
-/// The plan for the objects of which a removal of the finalizer is advised; none if that is one object. A command has one
-/// namespace, so the namespace with most objects gets it.
+/// So many plans are shown for one cause. What is beyond them is counted.
+const PLANS: usize = 10;
+
+/// The objects of which a removal of one finalizer is advised, as words of a command, by namespace.
+type Places<'r> = BTreeMap<&'r str, Vec<String>>;
+
+/// The plans for the objects of a cause of which a removal of the finalizer is advised; none if that is one object.
 pub(super) fn together(
     objects: &[(&Examined<'_>, &ObjectReport)],
     finalizer: &Finalizer,
     there: &RunFlags,
 ) -> Option<Together> {
-    if finalizer.list != List::Metadata {
-        return None;
-    }
-    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut places = Places::new();
     for (one, report) in objects {
         if is_advised(one, &finalizer.name) {
-            let name = &report.object;
-            let words = format!("{}/{}", short_type(&report.kubectl_type), name.name);
-            let place = name.namespace.as_deref().unwrap_or_default();
-            places.entry(place).or_default().push(words);
+            add(&mut places, &report.kubectl_type, &report.object);
         }
     }
+    plans(&places, finalizer, there)
+}
+
+/// The plans for objects that were explained in one run, for each finalizer that several of them have.
+pub fn of_explained(reports: &[ExplainReport], there: &RunFlags) -> Vec<Together> {
+    let mut held: BTreeMap<&Finalizer, Places<'_>> = BTreeMap::new();
+    for report in reports {
+        for finalizer in report.waits_for.iter().filter_map(|wait| wait.finalizer.as_ref()) {
+            let mut steps = report.steps.iter();
+            if steps.any(|step| {
+                step.command
+                    .argv
+                    .as_deref()
+                    .is_some_and(|argv| removes(argv, &finalizer.name))
+            }) {
+                add(
+                    held.entry(finalizer).or_default(),
+                    &report.target.resource,
+                    &report.target,
+                );
+            }
+        }
+    }
+    held.into_iter()
+        .filter_map(|(finalizer, places)| plans(&places, finalizer, there))
+        .collect()
+}
+
+fn add<'r>(places: &mut Places<'r>, type_name: &str, object: &'r ObjectName) {
+    let words = format!("{}/{}", short_type(type_name), object.name);
+    let place = object.namespace.as_deref().unwrap_or_default();
+    places.entry(place).or_default().push(words);
+}
+
+/// A plan for each namespace, because a command has one, and for as many objects as a person reads in one plan. The plans with
+/// most objects come first.
+fn plans(places: &Places<'_>, finalizer: &Finalizer, there: &RunFlags) -> Option<Together> {
     let all: usize = places.values().map(Vec::len).sum();
-    let most = places.values().map(Vec::len).max()?;
-    let (namespace, mut names) = places.into_iter().find(|(_, names)| names.len() == most)?;
-    if names.len() < 2 {
+    if finalizer.list != List::Metadata || all < 2 {
         return None;
     }
-    names.truncate(TARGETS_OF_ONE_PLAN);
-    let objects = names.len();
-    let mut command = Command::of("kubectl finalizers remove", []).arguments(names);
-    if !namespace.is_empty() {
-        command = command.flag("-n", namespace);
-    }
-    let command = command.flag("--finalizer", &finalizer.name).with("--plan");
+    let mut parts: Vec<(&str, &[String])> = places
+        .iter()
+        .flat_map(|(place, names)| names.chunks(TARGETS_OF_ONE_PLAN).map(|names| (*place, names)))
+        .collect();
+    parts.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    parts.truncate(PLANS);
+    let objects = parts.iter().map(|(_, names)| names.len()).sum();
+    let mut commands = parts.into_iter().map(|(namespace, names)| {
+        let mut command = Command::of("kubectl finalizers remove", []).arguments(names.to_vec());
+        if !namespace.is_empty() {
+            command = command.flag("-n", namespace);
+        }
+        let command = command.flag("--finalizer", &finalizer.name).with("--plan");
+        command.in_run(there)
+    });
     Some(Together {
-        command: command.in_run(there),
+        command: commands.next()?,
+        more: commands.collect(),
         objects,
-        rest: all - objects,
+        rest: all.saturating_sub(objects),
     })
 }
 
@@ -52,10 +95,18 @@ pub(super) fn together(
 fn is_advised(one: &Examined<'_>, finalizer: &str) -> bool {
     let steps = one.diagnosis().into_iter().flat_map(|diagnosis| &diagnosis.steps);
     let mut commands = steps.filter_map(|step| step.command.as_ref());
-    commands.any(|command| {
-        let names = |word: &String| word == finalizer || word.strip_prefix("--finalizer=") == Some(finalizer);
-        command.is_remove() && command.argv().iter().any(names)
-    })
+    commands.any(|command| removes(&command.argv(), finalizer))
+}
+
+/// Whether these are the words of a command that removes this finalizer.
+fn removes(argv: &[String], finalizer: &str) -> bool {
+    let names = |word: &String| word == finalizer || word.strip_prefix("--finalizer=") == Some(finalizer);
+    let is_remove = argv
+        .iter()
+        .map(String::as_str)
+        .take(3)
+        .eq(["kubectl", "finalizers", "remove"]);
+    is_remove && argv.iter().any(names)
 }
 
 #[cfg(test)]
@@ -78,7 +129,11 @@ mod tests {
 
     /// Machines whose controller is gone.
     fn machine(name: &str) -> Object {
-        let metadata = going(name, "", &[FINALIZER]);
+        machine_in("", name)
+    }
+
+    fn machine_in(namespace: &str, name: &str) -> Object {
+        let metadata = going(name, namespace, &[FINALIZER]);
         object(
             "karpenter.sh",
             "nodeclaims",
@@ -140,13 +195,62 @@ mod tests {
     }
 
     #[test]
-    fn one_confirmation_covers_only_as_many_plans_as_a_person_reads() {
-        let machines: Vec<_> = (0..TARGETS_OF_ONE_PLAN + 7)
-            .map(|at| machine(&format!("m-{at}")))
+    fn each_plan_is_for_one_namespace_and_for_no_more_than_a_person_reads() {
+        let many = (0..TARGETS_OF_ONE_PLAN + 7).map(|at| machine_in("a", &format!("m-{at}")));
+        let machines: Vec<_> = many.chain([machine_in("b", "m")]).collect();
+        let report = scan(&machines, node(&json!({})));
+        let [cause] = &report.root_causes[..] else {
+            panic!("{:#?}", report.root_causes);
+        };
+        let together = cause.together.as_ref().expect("a plan");
+        assert_eq!((together.objects, together.rest), (TARGETS_OF_ONE_PLAN + 8, 0));
+        let targets = |command: &Command| {
+            let argv = command.argv();
+            let names = argv.iter().filter(|word| word.contains("nodeclaims")).count();
+            let place = argv
+                .iter()
+                .find(|word| matches!(word.as_str(), "a" | "b"))
+                .cloned();
+            (names, place.expect("a namespace"))
+        };
+        assert_eq!(targets(&together.command), (TARGETS_OF_ONE_PLAN, "a".into()));
+        let more: Vec<_> = together.more.iter().map(targets).collect();
+        assert_eq!(more, [(7, "a".into()), (1, "b".into())]);
+    }
+
+    #[test]
+    fn what_is_beyond_the_plans_that_are_shown_is_counted() {
+        let machines: Vec<_> = (0..PLANS + 3)
+            .map(|at| machine_in(&format!("n-{at}"), "m"))
             .collect();
         let report = scan(&machines, node(&json!({})));
         let together = report.root_causes[0].together.as_ref().expect("a plan");
-        assert_eq!((together.objects, together.rest), (TARGETS_OF_ONE_PLAN, 7));
+        assert_eq!(
+            (together.more.len(), together.objects, together.rest),
+            (PLANS - 1, PLANS, 3)
+        );
+    }
+
+    #[test]
+    fn objects_that_are_explained_in_one_run_have_one_plan() {
+        let world = World::of([node(&json!({}))]);
+        let knowledge = Knowledge::builtin();
+        let explained = |name: &str| {
+            let machine = machine(name);
+            let (diagnosis, _) = world.read_for(|facts| {
+                let progress = crate::diagnose::diagnose(&machine, facts, &knowledge);
+                (progress.diagnosis, progress.wanted)
+            });
+            ExplainReport::new(&diagnosis, &RunFlags::default())
+        };
+        let plans = of_explained(&["a", "b"].map(explained), &RunFlags::default());
+        let [plan] = &plans[..] else { panic!("{plans:?}") };
+        assert_eq!(
+            plan.command.to_string(),
+            "kubectl finalizers remove nodeclaims.karpenter.sh/a nodeclaims.karpenter.sh/b --finalizer \
+             karpenter.sh/termination --plan"
+        );
+        assert!(of_explained(&[explained("a")], &RunFlags::default()).is_empty());
     }
 
     #[test]

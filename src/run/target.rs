@@ -18,12 +18,13 @@ use super::{block_on, picture, terminal, witness::Witness};
 use crate::{
     cli::Format,
     cluster::{Server, connect::connect},
+    command::RunFlags,
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
     object::{ObjectRef, ResourceType},
     output::{self, picture::Graph},
-    report::{ExplainReport, gaps},
+    report::{ExplainReport, gaps, together},
     settings::Explain,
     snapshot::{
         What,
@@ -97,7 +98,7 @@ pub(super) fn run<'a>(
         }
     };
     explanations.notes.iter().for_each(|note| super::warn(note));
-    show(&explanations.reports, explain.format)?;
+    show(&explanations.reports, explain.format, &explain.run_flags())?;
     explanations.errors.iter().for_each(super::complain);
     Ok((explanations.exit_code(explain), explanations.finalizers))
 }
@@ -225,7 +226,7 @@ fn stopped_error(name: Option<&str>) -> Error {
     }
 }
 
-fn show(reports: &[ExplainReport], format: Format) -> Result<(), Error> {
+fn show(reports: &[ExplainReport], format: Format, there: &RunFlags) -> Result<(), Error> {
     let mut out = BufWriter::new(stdout().lock());
     match format {
         _ if reports.is_empty() => {}
@@ -251,6 +252,9 @@ fn show(reports: &[ExplainReport], format: Format) -> Result<(), Error> {
                     writeln!(out)?;
                 }
                 output::explain::write(report, format == Format::Wide, &style, &mut out)?;
+            }
+            for together in together::of_explained(reports, there) {
+                output::explain::write_together(&together, &style, &mut out)?;
             }
         }
     }

@@ -246,8 +246,10 @@ impl Scan<'_> {
         for line in self.wrap(&text, 3).lines() {
             writeln!(out, "{line}")?;
         }
-        for line in paste::lines(&Shown::from(&together.command), 3, self.style.width) {
-            writeln!(out, "{line}")?;
+        for command in together.commands() {
+            for line in paste::lines(&Shown::from(command), 3, self.style.width) {
+                writeln!(out, "{line}")?;
+            }
         }
         Ok(())
     }
@@ -303,11 +305,15 @@ impl Scan<'_> {
 pub(in crate::output) fn together_in_words(together: &Together) -> String {
     let rest = match together.rest {
         0 => String::new(),
-        more => format!(" … and {more} more need another one."),
+        more => format!(" … and {more} more need others."),
     };
     let objects = count(together.objects as u64, "object");
+    let plans = match together.more.len() {
+        0 => "one plan".to_owned(),
+        more => format!("{} plans", more + 1),
+    };
     format!(
-        "Will it never come back? [destructive] See one plan for {objects}, and what it asks you to accept.{rest}"
+        "Will it never come back? [destructive] See {plans} for {objects}, and what is to be accepted.{rest}"
     )
 }
 

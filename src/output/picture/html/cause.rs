@@ -47,7 +47,9 @@ impl Card<'_> {
         }
         if let Some(together) = &cause.together {
             page.element("p", &together_in_words(together));
-            page.command(&Shown::from(&together.command));
+            together
+                .commands()
+                .for_each(|command| _ = page.command(&Shown::from(command)));
         }
         page.markup("</article>\n");
     }
