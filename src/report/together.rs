@@ -138,7 +138,7 @@ mod tests {
             "karpenter.sh",
             "nodeclaims",
             "NodeClaim",
-            json!({"metadata": metadata}),
+            json!({"metadata": metadata, "spec": {}, "status": {}}),
         )
     }
 

@@ -15,7 +15,7 @@ use crate::{
     },
     knowledge::Knowledge,
     object::List,
-    plan::{Seen, remove},
+    plan::{Plan, Seen, remove},
     snapshot::facts::{Answer, Object, Query},
 };
 
@@ -504,6 +504,11 @@ impl Cluster {
 
 /// The verdict with which `remove` takes out the finalizer of this object: none if it refuses.
 pub(super) fn plan(target: &Object, world: &World) -> Option<Verdict> {
+    planned(target, world).map(|plan| plan.verdict)
+}
+
+/// The plan of `remove`; none if it refuses.
+fn planned(target: &Object, world: &World) -> Option<Plan> {
     let knowledge = Knowledge::builtin();
     let (diagnosis, facts) = world.read_for(|facts| {
         let progress = diagnose(target, facts, &knowledge);
@@ -521,8 +526,7 @@ pub(super) fn plan(target: &Object, world: &World) -> Option<Verdict> {
         facts: &facts,
         knowledge: &knowledge,
     };
-    let is_possible = remove(&seen, &name).is_ok();
-    is_possible.then(|| diagnosis.waits[0].verdict)
+    remove(&seen, &name).ok()
 }
 
 /// Whether a step removes the finalizer.
@@ -556,12 +560,11 @@ proptest! {
         prop_assert!(!advises_removal(&diagnosis), "{:#?}", diagnosis);
         // A removal at the risk of the user names the program that may be the controller, or what shows that there is one.
         // A volume that its provisioner could delete, and does not, is stalled.
-        if let Some(verdict) = plan(&target, &cluster.world()) {
-            let is_open = matches!(verdict, Verdict::Unknown | Verdict::Stalled);
+        if let Some(plan) = planned(&target, &cluster.world()) {
+            let is_open = matches!(plan.verdict, Verdict::Unknown | Verdict::Stalled);
             prop_assert!(is_open, "{:#?}", diagnosis);
-            let says = wait.says();
-            let is_told = cluster.names().iter().any(|name| says.contains(name));
-            prop_assert!(is_told, "{verdict:?}: {says}");
+            let is_told = cluster.names().iter().any(|name| plan.says.contains(name));
+            prop_assert!(is_told, "{:?}: {}", plan.verdict, plan.says);
             // And so two plans can be compared by it.
             let is_listed = |name: &String| wait.may_be.iter().any(|one| one.contains(name));
             let has_a_name = !matches!(cluster.form, Form::Hidden);

@@ -17,7 +17,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use self::{mask::Mask, texts::texts, vocabulary::Vocabulary};
+use self::{
+    mask::Mask,
+    texts::{Role, texts},
+    vocabulary::Vocabulary,
+};
 use super::{Saved, strip};
 use crate::object::is_product_group;
 use crate::snapshot::{
@@ -96,10 +100,16 @@ impl Saved {
         let (mut names, vocabulary) = (self.public_names(public), self.vocabulary(public));
         let drivers = self.drivers();
         // A driver all of whose words are known tells nothing.
-        let known = drivers.iter().filter(|name| vocabulary.knows(name));
-        names.extend(known.flat_map(|name| [name.clone(), driver::plain(name)]));
+        let is_known = |name: &&String| names.contains(*name) || vocabulary.knows(name);
+        let known: Vec<_> = drivers.iter().filter(is_known).collect();
+        names.extend(
+            known
+                .into_iter()
+                .flat_map(|name| [name.clone(), driver::plain(name)]),
+        );
         let plain = drivers.iter().map(|name| driver::plain(name)).collect();
         let mut mask = Mask::new(names, self.products(public), plain, vocabulary);
+        drivers.iter().for_each(|name| mask.learn(Role::Driver, name));
         texts(&mut self, &mut |role, text| mask.learn(role, text));
         mask.number();
         texts(&mut self, &mut |role, text| mask.apply(role, text));

@@ -60,7 +60,10 @@ impl Mask {
                 }
                 Part::Word(name) if self.is_public(name) => {}
                 // The Lease of a sidecar. Its driver is learned where an object names it.
-                Part::Word(name) if self.beside_driver(name).is_some() => {}
+                Part::Word(name)
+                    if self
+                        .beside_driver(name)
+                        .is_some_and(|(before, _)| !before.is_empty()) => {}
                 Part::Word(name) if role == Role::Driver => {
                     self.hidden.extend([name.to_owned(), plain(name)]);
                     self.learn_pieces(name, true);

@@ -70,9 +70,9 @@ fn objects() -> Vec<(&'static str, &'static str, Value)> {
             "persistentvolumes",
             "PersistentVolume",
             json!({
-                "metadata": {"name": "pv-1", "annotations": {"pv.kubernetes.io/provisioned-by": "driver.example.com"}},
-                "spec": {"storageClassName": "acme-gold", "nfs": {"server": "nas.corp.example", "path": "/exports/team"}, "capacity": {"storage": "10Gi"},
-                    "csi": {"driver": "driver.example.com", "volumeHandle": "vol-0abc", "volumeAttributes": {"pool": "gold"}},
+                "metadata": {"name": "pv-1", "annotations": {"pv.kubernetes.io/provisioned-by": "driver.globex.com"}},
+                "spec": {"storageClassName": "globex-gold", "nfs": {"server": "nas.corp.example", "path": "/exports/team"}, "capacity": {"storage": "10Gi"},
+                    "csi": {"driver": "driver.globex.com", "volumeHandle": "vol-0abc", "volumeAttributes": {"pool": "gold"}},
                     "claimRef": {"namespace": "db", "name": "data-0"}, "persistentVolumeReclaimPolicy": "Delete",
                     "accessModes": ["ReadWriteOnce"]},
                 "status": {"phase": "Released", "message": "user jane@corp.example may not delete vol_db_data at https://nas.corp.example:8443/x"},
@@ -91,31 +91,31 @@ fn objects() -> Vec<(&'static str, &'static str, Value)> {
         (
             "storageclasses",
             "StorageClass",
-            json!({"metadata": {"name": "acme-gold"}, "provisioner": "driver.example.com"}),
+            json!({"metadata": {"name": "globex-gold"}, "provisioner": "driver.globex.com"}),
         ),
         (
             "ingresses",
             "Ingress",
-            json!({"metadata": {"name": "web", "namespace": "shop"}, "spec": {"ingressClassName": "acme-edge"}}),
+            json!({"metadata": {"name": "web", "namespace": "shop"}, "spec": {"ingressClassName": "globex-edge"}}),
         ),
         (
             "services",
             "Service",
-            json!({"metadata": {"name": "web", "namespace": "shop"}, "spec": {"loadBalancerClass": "acme.example/lb"}}),
+            json!({"metadata": {"name": "web", "namespace": "shop"}, "spec": {"loadBalancerClass": "globex.example/lb"}}),
         ),
         (
             "roles",
             "Role",
             json!({"metadata": {"name": "r", "namespace": "shop"},
-                "rules": [{"apiGroups": ["apps", "acme.private"], "resources": ["deployments", "gizmos"], "verbs": ["get"]}]}),
+                "rules": [{"apiGroups": ["apps", "globex.private"], "resources": ["deployments", "gizmos"], "verbs": ["get"]}]}),
         ),
         (
             "volumeattachments",
             "VolumeAttachment",
-            json!({"metadata": {"name": "va", "finalizers": ["external-attacher/driver-example-com"],
+            json!({"metadata": {"name": "va", "finalizers": ["external-attacher/driver-globex-com"],
                     "managedFields": [{"manager": "csi-attacher", "fieldsV1":
-                        {"f:metadata": {"f:finalizers": {"v:\"external-attacher/driver-example-com\"": {}}}}}]},
-                "spec": {"attacher": "driver.example.com", "nodeName": "node-7"}}),
+                        {"f:metadata": {"f:finalizers": {"v:\"external-attacher/driver-globex-com\"": {}}}}}]},
+                "spec": {"attacher": "driver.globex.com", "nodeName": "node-7"}}),
         ),
     ]
 }
@@ -182,11 +182,11 @@ fn redaction_hides_identities_and_keeps_what_a_diagnosis_reads() {
         "shop",
         "203.0.113.7",
         "abc",
-        "acme",
+        "globex",
         "gizmos",
         "edge",
-        "driver.example",
-        "driver-example",
+        "driver.globex",
+        "driver-globex",
     ] {
         assert!(!text.contains(hidden), "{hidden} in {text}");
     }
@@ -234,7 +234,7 @@ fn classes_and_drivers_have_one_mask_wherever_they_are_named() {
 
     // What many clusters or the catalogue have stays.
     let known = Public {
-        names: ["driver.example.com".to_owned()].into(),
+        names: ["driver.globex.com".to_owned()].into(),
         ..public()
     };
     let mut all = objects();
@@ -246,10 +246,10 @@ fn classes_and_drivers_have_one_mask_wherever_they_are_named() {
     );
     assert_eq!(
         text_of(&saved, "PersistentVolume", "/spec/csi/driver"),
-        "driver.example.com"
+        "driver.globex.com"
     );
     let finalizer = text_of(&saved, "VolumeAttachment", "/metadata/finalizers/0");
-    assert_eq!(finalizer, "external-attacher/driver-example-com");
+    assert_eq!(finalizer, "external-attacher/driver-globex-com");
 }
 
 /// A word of letters that nobody knows, another for each number.
