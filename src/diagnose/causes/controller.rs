@@ -202,7 +202,8 @@ impl Controller {
     /// Adds what may be the sidecar of a driver that no node and no `CSIDriver` has.
     fn add_unproved(&self, found: &Holder, finding: &mut Finding) {
         let why = match (&found.elsewhere, found.with(Tells::Possible).next()) {
-            (_, Some(_)) => found.possible_in_words(),
+            (Some(place), Some(_)) => format!("{}. Or it may run {place}", found.possible_in_words()),
+            (None, Some(_)) => found.possible_in_words(),
             (Some(place), None) if found.unseen.is_empty() => format!("it may run {place}"),
             _ => return,
         };

@@ -272,10 +272,10 @@ fn forbidden() -> Vec<(Object, Object, Object)> {
     ]
 }
 
-/// A cluster with this object, whose type the API server has.
-fn beside(one: &Object) -> World {
+/// A cluster with the target and this object, whose type the API server has.
+fn beside(target: &Object, one: &Object) -> World {
     let resource = &one.resource;
-    let world = World::of([one.clone()]);
+    let world = World::of([target.clone(), one.clone()]);
     if is_custom_group(&resource.group) {
         return world.serving(&resource.group, &resource.plural, &one.kind);
     }
@@ -285,14 +285,14 @@ fn beside(one: &Object) -> World {
 #[test]
 fn what_upstream_forbids_while_something_is_left_is_refused_as_long_as_it_is_there() {
     for (target, needed, other) in forbidden() {
-        let found = vetoes_on(&target, &beside(&needed));
+        let found = vetoes_on(&target, &beside(&target, &needed));
         let left = format!("{} is left", needed.reference().in_words());
         assert!(
             found.iter().any(|veto| veto.starts_with(&left)),
             "{}: {found:?}",
             target.kind
         );
-        let found = vetoes_on(&target, &beside(&other));
+        let found = vetoes_on(&target, &beside(&target, &other));
         assert!(
             !found.iter().any(|veto| veto.contains("is left")),
             "{}: {found:?}",
@@ -305,7 +305,7 @@ fn what_upstream_forbids_while_something_is_left_is_refused_as_long_as_it_is_the
 fn what_may_be_left_and_could_not_be_read_is_refused_as_well() {
     for (target, needed, _) in forbidden() {
         let plural: &'static str = needed.resource.plural.clone().leak();
-        let found = vetoes_on(&target, &beside(&needed).hiding(plural));
+        let found = vetoes_on(&target, &beside(&target, &needed).hiding(plural));
         assert!(
             found.iter().any(|veto| veto.contains("not known")),
             "{}: {found:?}",
