@@ -234,3 +234,9 @@ pub(crate) fn shortened(text: &str) -> String {
         None => text.to_owned(),
     }
 }
+
+/// Whether a message has the words of the API server that this very name is not found: `secrets "aws" not found`. A name
+/// that only stands beside "not found" may be of something else.
+pub fn says_not_found(text: &str, name: &str) -> bool {
+    text.contains(&format!("\"{name}\" not found"))
+}

@@ -55,7 +55,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::advice::remove_finalizer,
-        complaint::{Complaint, own_failures},
+        complaint::{Complaint, own_failures, says_not_found},
         holder::{Holder, Names},
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
@@ -174,12 +174,6 @@ fn reported_missing<'a>(text: &str, view: &View<'a>) -> Vec<(&'a ResourceType, S
             Some((ty, (*name).to_owned()))
         })
         .collect()
-}
-
-/// Whether a message has the words of the API server that this very name is not found: `secrets "aws" not found`. A name
-/// that only stands beside "not found" may be of something else.
-pub(crate) fn says_not_found(text: &str, name: &str) -> bool {
-    text.contains(&format!("\"{name}\" not found"))
 }
 
 /// Whether a message reports this name as missing: `secrets "aws" not found` and similar forms.
