@@ -286,7 +286,7 @@ impl Plan {
         self.blockers
             .iter()
             .any(|one| match (&one.object, &blocker.object) {
-                (None, None) => without_numbers(&one.says) == without_numbers(&blocker.says),
+                (None, None) => one.says.differs_in_numbers_only(&blocker.says),
                 (one, now) => one == now,
             })
     }
@@ -304,14 +304,6 @@ fn with_candidates(wait: &Wait) -> String {
         "{says}. These show or may be its controller: {}",
         unnamed.join(", ")
     )
-}
-
-/// The words of a text, without those that begin with a digit: `3m12s`, `2026-01-01T11:00:00Z`, `7`.
-fn without_numbers(text: &str) -> Vec<&str> {
-    let words = text.split(|c: char| c.is_whitespace() || ",;:()\"'".contains(c));
-    words
-        .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
-        .collect()
 }
 
 /// How much a verdict speaks against a removal.

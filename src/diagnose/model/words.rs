@@ -13,10 +13,23 @@ impl Words {
         self.0.push_str(more);
     }
 
+    /// Whether both say the same, apart from counts and times, which change all the time.
+    pub(crate) fn differs_in_numbers_only(&self, other: &Self) -> bool {
+        without_numbers(&self.0) == without_numbers(&other.0)
+    }
+
     /// The text, to shorten it.
     pub(in crate::diagnose) fn text_to_shorten(&mut self) -> &mut String {
         &mut self.0
     }
+}
+
+/// The words of a text, without those that begin with a digit: `3m12s`, `2026-01-01T11:00:00Z`, `7`.
+fn without_numbers(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| c.is_whitespace() || ",;:()\"'".contains(c));
+    words
+        .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
+        .collect()
 }
 
 impl fmt::Display for Words {

@@ -109,7 +109,9 @@ impl Saved {
         );
         let plain = drivers.iter().map(|name| driver::plain(name)).collect();
         let mut mask = Mask::new(names, self.products(public), plain, vocabulary);
-        drivers.iter().for_each(|name| mask.learn(Role::Driver, name));
+        for name in drivers {
+            mask.learn(Role::Driver, &name);
+        }
         texts(&mut self, &mut |role, text| mask.learn(role, text));
         mask.number();
         texts(&mut self, &mut |role, text| mask.apply(role, text));

@@ -109,7 +109,9 @@ impl Case {
 #[track_caller]
 fn is_told(case: &Case, out: &Output, texts: [&str; 2]) {
     assert_eq!(out.code, 1, "{out}");
-    texts.iter().for_each(|text| says(out, text));
+    for text in texts {
+        says(out, text);
+    }
     assert_eq!(case.copies(), 2, "the volume and its claim");
     let receipts = case.receipts();
     let [receipt] = &receipts[..] else {

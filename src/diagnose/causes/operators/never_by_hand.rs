@@ -192,7 +192,8 @@ fn left_of(object: &Object, left: &Left, view: &View<'_>) -> Result<Option<Strin
             .field
             .as_ref()
             .is_none_or(|field| wanted.contains(&one.text(field)));
-        is_equal && !is_apart(one) && !is_itself(one) && !(one.is("", "pods") && Pod(one).is_finished())
+        let is_over = one.is("", "pods") && Pod(one).is_finished();
+        is_equal && !is_apart(one) && !is_itself(one) && !is_over
     };
     let found = view.list(group, &plural, namespace)?;
     Ok(found
