@@ -453,7 +453,7 @@ fn add_functions_of_file(code: &str, module: &str, known: &mut BTreeMap<String, 
         }
         if let Some((_, rest)) = text.split_once("fn ") {
             let name = rest.split(['(', '<']).next().unwrap();
-            let inner: String = open.iter().flat_map(|(_, name)| [name.as_str(), "::"]).collect();
+            let inner: String = open.iter().flat_map(|(_, name)| [*name, "::"]).collect();
             known.insert(format!("{module}{inner}{name}"), is_test);
             is_test = false;
         }
