@@ -2,6 +2,8 @@
 //!
 //! Mistakes fail the build. All of them are reported at once, with file, line and column.
 
+#[path = "build/causes.rs"]
+mod causes;
 #[allow(
     dead_code,
     unreachable_pub,
@@ -46,10 +48,15 @@ fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=src/characters.rs");
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={}", causes::FOLDER);
     commit::tell();
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    if let Err(error) = causes::write(&out) {
+        return fail(&[format!("cannot list the causes: {error}")]);
+    }
 
     match read_all(Path::new("knowledge")) {
-        Ok(Ok(all)) => match embed::write(&all, &PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default())) {
+        Ok(Ok(all)) => match embed::write(&all, &out) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(&[format!("cannot write the embedded catalogue: {error}")]),
         },

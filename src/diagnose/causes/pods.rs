@@ -8,14 +8,25 @@ pub(crate) mod kubelet_confirmation;
 pub(crate) mod pod_garbage_collector;
 pub(crate) mod resource_claim;
 
-use super::api_machinery::no_finalizers;
+use super::{
+    api_machinery::no_finalizers,
+    cause::{Cause, On, Reads, Tells},
+};
 use crate::{
     diagnose::{model::Finding, view::View},
     snapshot::facts::Object,
 };
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[("", "pods")],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: kubelet_confirmation::PAGE,
+    tells: Tells::Itself(not_terminated),
+};
+
 /// The finding for the termination of the Pod. None if the kubelet is done and only finalizers hold the Pod.
-pub(crate) fn not_terminated(pod: &Object, view: &View<'_>) -> Option<Finding> {
+fn not_terminated(pod: &Object, view: &View<'_>) -> Option<Finding> {
     let deletion = pod.deletion()?;
     if deletion.grace_seconds == 0 {
         return pod

@@ -1,34 +1,81 @@
-//! All causes that explain a finalizer on objects of one type. A new cause is a file and a line here.
+//! The list of all causes.
+//!
+//! `build/causes.rs` writes it: each constant of type [`Cause`] below this folder. So a new cause is its file, and its `mod`
+//! line in the root of its folder.
 
-use super::{api_machinery, cause::Cause, network, pods, storage};
-use crate::{object::Finalizer, snapshot::facts::Object};
+use super::cause::{Cause, Described, ExplainFinalizer, Reads, Stage, Subject, Tells, Turn};
+use crate::{
+    diagnose::{
+        model::{Finding, Page},
+        view::View,
+    },
+    object::Finalizer,
+    snapshot::facts::Object,
+};
 
-const CAUSES: &[Cause] = &[
-    storage::pvc_protection::CAUSE,
-    storage::pv_protection::CAUSE,
-    storage::pv_reclaim::BY_PROVISIONER,
-    storage::pv_reclaim::IN_TREE,
-    storage::pv_attacher::CAUSE,
-    storage::volume_attributes_class::CAUSE,
-    storage::volume_attachment_detach::CAUSE,
-    storage::source_protection::SNAPSHOT_SOURCE,
-    storage::source_protection::CLONE_SOURCE,
-    storage::source_protection::RESTORE_SOURCE,
-    storage::volume_snapshot::AS_SOURCE,
-    storage::volume_snapshot::BOUND,
-    storage::volume_snapshot_content::CAUSE,
-    pods::job_tracking::CAUSE,
-    pods::resource_claim::CAUSE,
-    network::service_cidr::CAUSE,
-    api_machinery::crd_instances::CAUSE,
-];
+include!(concat!(env!("OUT_DIR"), "/causes.rs"));
 
-/// The cause that explains a finalizer on this object.
-pub(crate) fn cause(object: &Object, finalizer: &Finalizer) -> Option<&'static Cause> {
-    CAUSES.iter().find(|cause| cause.explains(object, finalizer))
+/// Who explains a finalizer of this object, and its page. A cause for the type is asked before one for all types, and a cause
+/// for the name before one for all names.
+pub(crate) fn of_finalizer(object: &Object, finalizer: &Finalizer) -> Option<(ExplainFinalizer, Page)> {
+    let asked = CAUSES.iter().filter(|cause| {
+        matches!(cause.tells, Tells::Finalizer(_)) && cause.is_about(object, Some(finalizer))
+    });
+    let cause = asked.max_by_key(|cause| (!cause.types.is_empty(), cause.names_finalizer()))?;
+    match cause.tells {
+        Tells::Finalizer(explain) => Some((explain, cause.page)),
+        _ => None,
+    }
 }
 
-/// Whether a cause is about objects of this type (`plural.group`).
-pub(crate) fn is_for(type_name: &str) -> bool {
-    CAUSES.iter().any(|cause| cause.is_for(type_name))
+/// Whether a cause explains this finalizer by its name. Namespaces have their own cause for any name, which does not
+/// count here.
+pub(crate) fn knows_by_name(object: &Object, finalizer: &Finalizer) -> bool {
+    CAUSES.iter().any(|cause| {
+        matches!(cause.tells, Tells::Finalizer(_))
+            && cause.names_finalizer()
+            && cause.is_about(object, Some(finalizer))
+    })
+}
+
+/// Why the object is still there, apart from its finalizers. A cause for its type is asked before one for all types.
+pub(crate) fn of_object(object: &Object, view: &View<'_>) -> Option<Finding> {
+    let asked = CAUSES
+        .iter()
+        .filter(|cause| matches!(cause.tells, Tells::Itself(_)) && cause.is_about(object, None));
+    let cause = asked.max_by_key(|cause| !cause.types.is_empty())?;
+    match cause.tells {
+        Tells::Itself(explain) => explain(object, view),
+        _ => None,
+    }
+}
+
+/// Adds what the causes of this stage have to say.
+pub(crate) fn add_more(stage: Stage, subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    for cause in CAUSES.iter().filter(|cause| cause.is_about(subject.object, None)) {
+        match cause.tells {
+            Tells::More(its, add) if its == stage => add(subject, findings, view),
+            _ => {}
+        }
+    }
+}
+
+/// Adds what the causes of this turn know about a finalizer that the catalogue describes.
+pub(crate) fn add_described(turn: Turn, described: &Described<'_>, finding: &mut Finding, view: &View<'_>) {
+    let asked = CAUSES
+        .iter()
+        .filter(|cause| cause.is_about(described.object, Some(described.finalizer)));
+    for cause in asked {
+        match cause.tells {
+            Tells::Described(its, add) if its == turn => add(described, finding, view),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a cause needs more than the metadata of objects of this type (`plural.group`) to say anything.
+pub(crate) fn reads_whole(type_name: &str) -> bool {
+    CAUSES
+        .iter()
+        .any(|cause| cause.reads == Reads::Whole && cause.explains_type(type_name))
 }

@@ -54,7 +54,10 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::api_machinery::etcd_not_writable,
+        causes::{
+            api_machinery::etcd_not_writable,
+            cause::{Cause, On, Reads, Stage, Subject, Tells},
+        },
         holder,
         holder::Life,
         model::{Blocker, CauseState, Finding, Page, Safety, Step, StepKind, Verdict, When},
@@ -69,8 +72,17 @@ use crate::{
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "kube-controller-manager";
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Cluster, add_stopped_controller_manager),
+};
+
 /// Adds the stale Lease to every finding that waits for one of its controllers.
-pub(crate) fn add_stopped_controller_manager(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+fn add_stopped_controller_manager(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
     if object.deletion().is_none() {
         return;
     }

@@ -58,7 +58,7 @@ use crate::{
         causes::{
             advice,
             api_machinery::{conversion_webhook, stored_version, unreadable_object},
-            cause::Cause,
+            cause::{Cause, On, Reads, Tells},
             verdicts,
         },
         limits,
@@ -78,10 +78,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "apiextensions.k8s.io",
-    plural: "customresourcedefinitions",
-    finalizer: "customresourcecleanup.apiextensions.k8s.io",
-    explain: instances_remain,
+    types: &[("apiextensions.k8s.io", "customresourcedefinitions")],
+    finalizer: On::Named("customresourcecleanup.apiextensions.k8s.io"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(instances_remain),
 };
 
 fn instances_remain(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {

@@ -47,9 +47,37 @@
 
 use crate::{
     command::Command,
-    diagnose::model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
+    diagnose::{
+        causes::{
+            cause::{Cause, On, Reads, Tells},
+            pods::grace_period,
+        },
+        model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
+        view::View,
+    },
     snapshot::facts::Object,
 };
+
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::Itself(without_finalizers),
+};
+
+fn without_finalizers(object: &Object, view: &View<'_>) -> Option<Finding> {
+    let in_grace = object
+        .deletion()
+        .is_some_and(|deletion| deletion.in_grace(view.now()));
+    object.finalizers().is_empty().then(|| {
+        if in_grace {
+            grace_period::in_grace_period(object, view)
+        } else {
+            nothing_holds_it(object)
+        }
+    })
+}
 
 /// The finding about an object without finalizers whose grace period is over.
 pub(crate) fn nothing_holds_it(object: &Object) -> Finding {

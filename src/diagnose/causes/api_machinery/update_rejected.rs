@@ -62,7 +62,10 @@ use crate::{
     command::Command,
     diagnose::{
         admission::{Change, Truth, policies, schema, webhooks, webhooks::Webhook},
-        causes::advice,
+        causes::{
+            advice,
+            cause::{Cause, On, Reads, Stage, Subject, Tells},
+        },
         limits,
         model::{
             Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, StepKind, Strength, Verdict,
@@ -70,24 +73,29 @@ use crate::{
         },
         view::View,
     },
-    object::{Finalizer, List},
+    object::List,
     snapshot::facts::Object,
 };
 
 /// Its page. The files below have none of their own.
 const PAGE: Page = Page::of(module_path!());
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Refusals, add_rejections),
+};
+
 /// Adds to each finding what rejects the removal of its finalizer.
 ///
 /// `of_operators` are the finalizers that no cause knows by name. `is_incomplete` says that the causes could not read
 /// all that they wanted: an unknown finding may then be about a controller that works or waits.
-pub(crate) fn add_rejections(
-    object: &Object,
-    findings: &mut [Finding],
-    of_operators: &[Finalizer],
-    is_incomplete: bool,
-    view: &View<'_>,
-) {
+fn add_rejections(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
+    let of_operators = &subject.of_operators;
+    let is_incomplete = view.missed() > subject.missed_before;
     let is_in_grace_period = object
         .deletion()
         .is_none_or(|deletion| deletion.in_grace(view.now()));

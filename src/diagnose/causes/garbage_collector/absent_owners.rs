@@ -51,8 +51,9 @@ use serde_json::Value;
 use crate::{
     command::Command,
     diagnose::{
+        causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         events::last_event,
-        model::{Evidence, Finding, Moment, Outlook, Safety, Step, Strength, When},
+        model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -75,7 +76,16 @@ enum OwnerState {
     Unseen,
 }
 
-pub(crate) fn add_absent_owners(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Cluster, add_absent_owners),
+};
+
+fn add_absent_owners(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
     // The owners of Pods are created and deleted all the time, and the causes of Pods handle them.
     if object.is("", "pods") {
         return;

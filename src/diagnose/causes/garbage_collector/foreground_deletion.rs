@@ -60,6 +60,7 @@ use crate::{
     diagnose::{
         causes::{
             api_machinery::{controller_manager, conversion_webhook},
+            cause::{Cause, On, Reads, Tells},
             controller::Controller,
             verdicts,
         },
@@ -75,7 +76,15 @@ use crate::{
     },
 };
 
-pub(crate) fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Named("foregroundDeletion"),
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::Finalizer(dependents_remain),
+};
+
+fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Controller::of(owner, finalizer, None, view);
     let mut finding = Finding::new(
         Some(finalizer.clone()),

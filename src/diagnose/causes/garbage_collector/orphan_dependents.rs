@@ -54,6 +54,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{
+            cause::{Cause, On, Reads, Tells},
             controller::Controller,
             garbage_collector::foreground_deletion::{
                 Dependents, add_late_garbage_collector, add_no_dependents,
@@ -69,7 +70,15 @@ use crate::{
     snapshot::facts::Object,
 };
 
-pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Named("orphan"),
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::Finalizer(dependents_not_orphaned),
+};
+
+fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Controller::of(owner, finalizer, None, view);
     let mut finding = Finding::new(
         Some(finalizer.clone()),

@@ -60,6 +60,7 @@ use crate::{
         causes::{
             advice,
             api_machinery::no_finalizers,
+            cause::{Cause, On, Reads, Tells},
             namespaces::{content_groups, content_remaining},
             operators::known_finalizer,
         },
@@ -76,7 +77,15 @@ use crate::{
 /// The entry that the namespace controller removes itself.
 const BUILT_IN: &str = "kubernetes";
 
-pub(crate) fn explain_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[("", "namespaces")],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::Finalizer(explain_entry),
+};
+
+fn explain_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     match finalizer.list {
         List::Spec if finalizer.name == BUILT_IN => {
             content_remaining::content_remains(namespace, finalizer, view)
@@ -228,9 +237,23 @@ fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) ->
     finding
 }
 
+/// A Namespace in whose lists nothing is left.
+pub(crate) const NO_ENTRIES: Cause = Cause {
+    types: &[("", "namespaces")],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::Itself(without_entries),
+};
+
+fn without_entries(namespace: &Object, view: &View<'_>) -> Option<Finding> {
+    let is_empty = namespace.finalizers().is_empty();
+    is_empty.then(|| no_entries(namespace, view))
+}
+
 /// The finding about a namespace that is being deleted and has no entry in either list. It is deleted once more only if
 /// nothing is left behind.
-pub(crate) fn no_entries(namespace: &Object, view: &View<'_>) -> Finding {
+fn no_entries(namespace: &Object, view: &View<'_>) -> Finding {
     let mut finding = no_finalizers::nothing_holds_it(namespace);
     let delete_again = mem::take(&mut finding.steps);
     if leaves_nothing_behind(namespace, &mut finding, view) {

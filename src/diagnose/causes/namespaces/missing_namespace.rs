@@ -50,17 +50,26 @@
 use crate::{
     command::Command,
     diagnose::{
+        causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::View,
     },
     object::ObjectRef,
-    snapshot::facts::Object,
 };
 
 /// The cause, as the beginning of a sentence.
 pub(crate) const FINALIZED_BY_FORCE: &str = "does not exist: it was finalized by force, and";
 
-pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Belongings, add_missing_namespace),
+};
+
+fn add_missing_namespace(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
     let name = object.namespace();
     // Neither an object in use nor a pod in its grace period needs its namespace read.
     let at_rest = object

@@ -58,7 +58,11 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{
-            advice, cause::Cause, controller::Controller, network::ip_range::Range, verdicts,
+            advice,
+            cause::{Cause, On, Reads, Tells},
+            controller::Controller,
+            network::ip_range::Range,
+            verdicts,
             verdicts::unknown,
         },
         limits,
@@ -71,10 +75,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "networking.k8s.io",
-    plural: "servicecidrs",
-    finalizer: "networking.k8s.io/service-cidr-finalizer",
-    explain: range_in_use,
+    types: &[("networking.k8s.io", "servicecidrs")],
+    finalizer: On::Named("networking.k8s.io/service-cidr-finalizer"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(range_in_use),
 };
 
 const GROUP: &str = "networking.k8s.io";

@@ -53,8 +53,9 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
+        causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         limits,
-        model::{Finding, Moment, Outlook},
+        model::{Finding, Moment, Outlook, Page},
         view::View,
     },
     knowledge::{
@@ -64,7 +65,16 @@ use crate::{
     snapshot::facts::Object,
 };
 
-pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Fate, add_external_resources),
+};
+
+fn add_external_resources(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
     let Some(first) = findings.first_mut() else {
         return;
     };

@@ -46,9 +46,10 @@
 
 use crate::{
     diagnose::{
+        causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         complaint::complaints,
         holder::authors,
-        model::{Evidence, Finding, Moment, Outlook, Strength},
+        model::{Evidence, Finding, Moment, Outlook, Page, Strength},
         timing,
         view::View,
     },
@@ -61,13 +62,18 @@ use crate::{
 /// The message of the API server.
 const NO_NEW_FINALIZERS: &str = "no new finalizers can be added if the object is being deleted";
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Fate, add_re_added),
+};
+
 /// Adds who will add a finalizer again. `of_operators` are the finalizers that no cause knows by name.
-pub(crate) fn add_re_added(
-    object: &Object,
-    findings: &mut [Finding],
-    of_operators: &[Finalizer],
-    view: &View<'_>,
-) {
+fn add_re_added(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
+    let of_operators = &subject.of_operators;
     if object.deletion().is_some() {
         add_rejected_addition(object, findings, of_operators, view);
         return;

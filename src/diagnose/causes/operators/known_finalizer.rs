@@ -57,8 +57,9 @@ use crate::{
     command::{Command, Template},
     diagnose::{
         causes::{
-            operators::{holder_report, renamed_finalizer, unknown_finalizer, waits_for},
-            products::{aws_ingress_group, deployed_resources, karpenter_drain, longhorn_uninstall},
+            cause::{Cause, Described, On, Reads, Tells, Turn},
+            operators::{holder_report, unknown_finalizer},
+            registry,
         },
         holder,
         holder::{Holder, Liveness},
@@ -69,6 +70,14 @@ use crate::{
     knowledge::{Consequence, Entry, IfHolder, Label, Runs, schema::fill},
     object::Finalizer,
     snapshot::facts::Object,
+};
+
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::Finalizer(explain_by_entry),
 };
 
 pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
@@ -97,11 +106,15 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     }
     let waits_for_text = filled(&entry.waits_for.text);
     finding.wait.said.work = Some(waits_for_text);
-    renamed_finalizer::add_rename(object, finalizer, &entry, &holder, &mut finding, view);
-    karpenter_drain::add_pods_to_drain(object, finalizer, &holder, &mut finding, view);
-    deployed_resources::add_deployed_resources(object, finalizer, &holder, &mut finding, view);
-    aws_ingress_group::add_group_members(object, finalizer, &mut finding, view);
-    waits_for::add_waits(object, &entry, &holder, &mut finding, view);
+    let described = Described {
+        object,
+        finalizer,
+        entry: &entry,
+        holder: &holder,
+    };
+    for turn in [Turn::Name, Turn::Product, Turn::Waits] {
+        registry::add_described(turn, &described, &mut finding, view);
+    }
     let in_command = |template: &Template| {
         template.fill(|word| {
             placeholder_value(word, object, finalizer, entry.matched(&finalizer.name))
@@ -115,7 +128,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     let removal =
         holder_report::removal_step(object, finalizer, &holder, (entry.if_removed.consequence, &cost));
     finding.steps.extend(removal);
-    longhorn_uninstall::add_missing_confirmation(object, finalizer, &mut finding, view);
+    registry::add_described(Turn::Steps, &described, &mut finding, view);
     // The step that removes the finalizer already says what that costs.
     let is_offered = finding
         .steps

@@ -54,8 +54,11 @@ use serde_json::Value;
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice::remove_finalizer,
-        complaint::{Complaint, own_failures, says_not_found},
+        causes::{
+            advice::remove_finalizer,
+            cause::{Cause, On, Reads, Stage, Subject, Tells},
+        },
+        complaint::{Complaint, complaints, own_failures, says_not_found},
         holder::{Holder, Names},
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
@@ -96,12 +99,27 @@ pub(crate) fn references<'a>(object: &'a Object, view: &View<'a>) -> Vec<Referen
     found
 }
 
-pub(crate) fn add_missing_references(
-    object: &Object,
-    finding: &mut Finding,
-    complaints: &[Complaint],
-    view: &View<'_>,
-) {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::References, add_missing_references),
+};
+
+/// Adds the references of the object that lead nowhere, to the first finding about an operator's finalizer.
+fn add_missing_references(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    if subject.object.is("", "namespaces") {
+        return;
+    }
+    let mut findings = findings.iter_mut();
+    if let Some(first) = findings.find(|finding| finding.is_about(&subject.of_operators)) {
+        let complaints = complaints(subject.object, view);
+        add_to(subject.object, first, &complaints, view);
+    }
+}
+
+fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view: &View<'_>) {
     for reference in references(object, view) {
         let Reference {
             field,

@@ -50,8 +50,9 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
+        causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         kinds::{Node, Pod},
-        model::Finding,
+        model::{Finding, Page},
         removal::Veto,
         view::{Missing, View},
     },
@@ -60,8 +61,22 @@ use crate::{
     snapshot::facts::Object,
 };
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Vetoes, add_vetoes),
+};
+
+fn add_vetoes(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    for finding in findings {
+        add_veto(subject.object, finding, view);
+    }
+}
+
 /// Forbids to remove the finalizer, if its entry says so and the condition holds or could not be read.
-pub(crate) fn add_veto(object: &Object, finding: &mut Finding, view: &View<'_>) {
+fn add_veto(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let Some(finalizer) = &finding.wait.finalizer else {
         return;
     };

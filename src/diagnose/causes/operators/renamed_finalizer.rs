@@ -50,25 +50,35 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice::remove_finalizer,
-        holder::{Holder, Liveness, author_and_successor},
+        causes::{
+            advice::remove_finalizer,
+            cause::{Cause, Described, On, Reads, Tells, Turn},
+        },
+        holder::{Liveness, author_and_successor},
         model::{Finding, Page, Safety, Step, Verdict, When},
         timing,
         view::View,
     },
     knowledge::{Consequence, Entry},
     object::{Age, Finalizer},
-    snapshot::facts::Object,
 };
 
-pub(crate) fn add_rename(
-    object: &Object,
-    finalizer: &Finalizer,
-    entry: &Entry,
-    holder: &Holder,
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::Described(Turn::Name, add_rename),
+};
+
+fn add_rename(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) {
+    let Described {
+        object,
+        finalizer,
+        entry,
+        holder,
+        ..
+    } = *described;
     let Some(current) = current_name(finalizer, entry) else {
         return;
     };

@@ -59,21 +59,27 @@ mod services;
 
 use crate::{
     diagnose::{
+        causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         holder::{Liveness, author_and_last_change, is_silent},
         model::{Blocker, Finding, Page, StepKind, Verdict},
         timing,
         view::View,
     },
-    object::{Age, Finalizer, ResourceType, is_custom_group},
+    object::{Age, ResourceType, is_custom_group},
     snapshot::facts::Object,
 };
 
-pub(crate) fn add_surroundings(
-    object: &Object,
-    findings: &mut [Finding],
-    of_operators: &[Finalizer],
-    view: &View<'_>,
-) {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Surroundings, add_surroundings),
+};
+
+fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
+    let of_operators = &subject.of_operators;
     let Some(age) = object
         .deletion()
         .map(|deletion| Age::between(deletion.requested_at(), view.now()).0)

@@ -63,16 +63,16 @@ use self::{
 };
 use crate::{
     diagnose::{
-        causes::verdicts::set_unless_holder_is_at_fault,
+        causes::{
+            cause::{Cause, Described, On, Reads, Tells, Turn},
+            verdicts::set_unless_holder_is_at_fault,
+        },
         holder::{Holder, Liveness},
         model::{Blocker, Evidence, Finding, Page, StepKind, Strength, Verdict},
         timing,
         view::View,
     },
-    knowledge::{
-        Entry,
-        schema::{Judged, Wait},
-    },
+    knowledge::schema::{Judged, Wait},
     object::Age,
     snapshot::facts::Object,
 };
@@ -87,13 +87,21 @@ struct Search<'a, 'v> {
     met: Vec<Met>,
 }
 
-pub(crate) fn add_waits(
-    object: &Object,
-    entry: &Entry,
-    holder: &Holder,
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::Described(Turn::Waits, add_waits),
+};
+
+fn add_waits(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) {
+    let Described {
+        object,
+        entry,
+        holder,
+        ..
+    } = *described;
     // A wait that was not read in the sources is told in words only.
     if entry.is_judged(Judged::WaitsFor) {
         return;

@@ -52,7 +52,11 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::{advice, cause::Cause, verdicts},
+        causes::{
+            advice,
+            cause::{Cause, On, Reads, Tells},
+            verdicts,
+        },
         kinds::Pod,
         model::{
             Blocker, Evidence, Finding, Liveness, Moment, Outlook, Page, Safety, Said, Step, Strength,
@@ -66,10 +70,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "",
-    plural: "pods",
-    finalizer: "batch.kubernetes.io/job-tracking",
-    explain: not_counted,
+    types: &[("", "pods")],
+    finalizer: On::Named("batch.kubernetes.io/job-tracking"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(not_counted),
 };
 
 /// The controller that counts, unless `spec.managedBy` names another one.

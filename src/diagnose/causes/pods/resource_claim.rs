@@ -57,7 +57,7 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            cause::Cause,
+            cause::{Cause, On, Reads, Tells},
             controller::Controller,
             storage::{pvc_protection, stop_consumers},
             verdicts,
@@ -73,10 +73,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "resource.k8s.io",
-    plural: "resourceclaims",
-    finalizer: "resource.kubernetes.io/delete-protection",
-    explain: reserved,
+    types: &[("resource.k8s.io", "resourceclaims")],
+    finalizer: On::Named("resource.kubernetes.io/delete-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(reserved),
 };
 
 /// The consumers in `status.reservedFor`.

@@ -48,8 +48,9 @@
 use crate::{
     command::Command,
     diagnose::{
+        causes::cause::{Cause, Described, On, Reads, Tells, Turn},
         limits,
-        model::{Evidence, Finding, Moment, Outlook, Safety, Step, Strength, When},
+        model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, When},
         view::View,
     },
     object::Finalizer,
@@ -59,13 +60,19 @@ use crate::{
 const PREFIX: &str = "group.ingress.k8s.aws/";
 const GROUP: &str = "alb.ingress.kubernetes.io/group.name";
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Beginning(PREFIX),
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::Described(Turn::Product, add_group_members),
+};
+
 /// Adds the other Ingresses of the group.
-pub(crate) fn add_group_members(
-    object: &Object,
-    finalizer: &Finalizer,
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
+fn add_group_members(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) {
+    let Described {
+        object, finalizer, ..
+    } = *described;
     let Some(group) = finalizer.name.strip_prefix(PREFIX) else {
         return;
     };

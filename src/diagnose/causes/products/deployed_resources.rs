@@ -52,8 +52,11 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::{advice::explain_step, verdicts::set_unless_holder_is_at_fault},
-        holder::Holder,
+        causes::{
+            advice::explain_step,
+            cause::{Cause, Described, On, Reads, Tells, Turn},
+            verdicts::set_unless_holder_is_at_fault,
+        },
         limits,
         model::{Finding, Page, Verdict},
         view::View,
@@ -66,14 +69,22 @@ const APPLICATION_FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
 const WORK_FINALIZER: &str = "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
 const THIS_CLUSTER: &str = "https://kubernetes.default.svc";
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::Described(Turn::Product, add_deployed_resources),
+};
+
 /// Adds the deployed objects that are stuck in deletion.
-pub(crate) fn add_deployed_resources(
-    object: &Object,
-    finalizer: &Finalizer,
-    holder: &Holder,
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
+fn add_deployed_resources(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) {
+    let Described {
+        object,
+        finalizer,
+        holder,
+        ..
+    } = *described;
     if object.deletion().is_none() {
         return;
     }

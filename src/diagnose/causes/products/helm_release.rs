@@ -48,14 +48,24 @@
 use crate::{
     command::Command,
     diagnose::{
-        model::{Evidence, Finding, Moment, Outlook, Safety, Step, Strength, When},
+        causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
+        model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, When},
         view::View,
     },
-    snapshot::facts::{By, Object},
+    snapshot::facts::By,
+};
+
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Belongings, add_release),
 };
 
 /// Adds the state of the Helm release that the object belongs to.
-pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+fn add_release(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
     let release = object.annotation("meta.helm.sh/release-name");
     let namespace = object.annotation("meta.helm.sh/release-namespace");
     let Some(first) = findings.first_mut() else {

@@ -56,7 +56,11 @@ use serde_json::Value;
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice::explain_step, verdicts::set_unless_holder_is_at_fault},
+        causes::{
+            advice::explain_step,
+            cause::{Cause, Described, On, Reads, Tells, Turn},
+            verdicts::set_unless_holder_is_at_fault,
+        },
         holder::Holder,
         kinds::Pod,
         limits,
@@ -64,7 +68,7 @@ use crate::{
         timing,
         view::{Missing, View},
     },
-    object::{Age, Finalizer},
+    object::Age,
     snapshot::{
         facts::{By, Object},
         selector::Selector,
@@ -75,17 +79,17 @@ const FINALIZER: &str = "karpenter.sh/termination";
 const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 const TAINT: &str = "karpenter.sh/disrupted";
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[("karpenter.sh", "nodeclaims"), ("", "nodes")],
+    finalizer: On::Named(FINALIZER),
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::Described(Turn::Product, add_pods_to_drain),
+};
+
 /// Adds what the drain of the node still waits for.
-pub(crate) fn add_pods_to_drain(
-    object: &Object,
-    finalizer: &Finalizer,
-    holder: &Holder,
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
-    if finalizer.name != FINALIZER {
-        return;
-    }
+fn add_pods_to_drain(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) {
+    let Described { object, holder, .. } = *described;
     if object.is("karpenter.sh", "nodeclaims") {
         add_node_of_claim(object, holder, finding, view);
     } else if object.is("", "nodes") {

@@ -49,11 +49,11 @@
 use crate::{
     command::Command,
     diagnose::{
+        causes::cause::{Cause, Described, On, Reads, Tells, Turn},
         model::{Blocker, Evidence, Finding, Page, Safety, Step, StepKind, Strength, When},
         removal::Veto,
         view::View,
     },
-    object::Finalizer,
     snapshot::facts::Object,
 };
 
@@ -61,13 +61,19 @@ const GROUP: &str = "longhorn.io";
 const FLAG: &str = "deleting-confirmation-flag";
 const JOB: &str = "longhorn-uninstall";
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Named(GROUP),
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::Described(Turn::Steps, add_missing_confirmation),
+};
+
 /// Adds the flag that blocks the uninstall.
-pub(crate) fn add_missing_confirmation(
-    object: &Object,
-    finalizer: &Finalizer,
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
+fn add_missing_confirmation(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) {
+    let Described {
+        object, finalizer, ..
+    } = *described;
     let of_longhorn = finalizer.name == GROUP && object.resource.group == GROUP;
     let has_settings = || view.resource_type(GROUP, "settings").is_some();
     if !of_longhorn || object.deletion().is_none() || !has_settings() {

@@ -50,10 +50,13 @@
 
 use crate::{
     diagnose::{
-        causes::advice,
+        causes::{
+            advice,
+            cause::{Cause, On, Reads, Stage, Subject, Tells},
+        },
         kinds::PersistentVolume,
         limits,
-        model::{Finding, Moment, Outlook, Step, When},
+        model::{Finding, Moment, Outlook, Page, Step, When},
         reclaim_policy::{disk, policy, volumes_of},
         view::{Missing, View},
     },
@@ -67,8 +70,17 @@ pub(crate) const CLAIM: GroupKind<'_> = GroupKind {
     kind: "PersistentVolumeClaim",
 };
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::FirstSteps, add_keep_disk_step),
+};
+
 /// Adds the step in front of all others.
-pub(crate) fn add_keep_disk_step(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+fn add_keep_disk_step(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
     let Some(finding) = findings.first_mut().filter(|_| object.deletion().is_some()) else {
         return;
     };

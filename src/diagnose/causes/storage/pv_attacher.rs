@@ -54,7 +54,7 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            cause::Cause,
+            cause::{Cause, On, Reads, Tells},
             controller::Controller,
             storage::{volume_attachment_in_use, volume_attachments},
             verdicts,
@@ -71,10 +71,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "",
-    plural: "persistentvolumes",
-    finalizer: "external-attacher/",
-    explain: volume_still_attached,
+    types: &[("", "persistentvolumes")],
+    finalizer: On::Beginning("external-attacher/"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(volume_still_attached),
 };
 
 /// Answers for the finalizer on a volume.

@@ -64,7 +64,7 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            cause::Cause,
+            cause::{Cause, On, Reads, Tells},
             controller::Controller,
             release,
             storage::{pvc_protection, stop_consumers},
@@ -82,10 +82,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "",
-    plural: "persistentvolumes",
-    finalizer: "kubernetes.io/pv-protection",
-    explain: volume_bound,
+    types: &[("", "persistentvolumes")],
+    finalizer: On::Named("kubernetes.io/pv-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(volume_bound),
 };
 
 /// Answers for the finalizer on a volume.

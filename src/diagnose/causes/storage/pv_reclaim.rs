@@ -58,7 +58,7 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            cause::Cause,
+            cause::{Cause, On, Reads, Tells},
             controller::Controller,
             storage::{pv_disk_deletion::released, pv_protection::claim_name},
             verdicts,
@@ -74,18 +74,18 @@ use crate::{
 
 pub(crate) const BY_PROVISIONER: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "",
-    plural: "persistentvolumes",
-    finalizer: "external-provisioner.volume.kubernetes.io/finalizer",
-    explain: disk_not_deleted_by_provisioner,
+    types: &[("", "persistentvolumes")],
+    finalizer: On::Named("external-provisioner.volume.kubernetes.io/finalizer"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(disk_not_deleted_by_provisioner),
 };
 
 pub(crate) const IN_TREE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "",
-    plural: "persistentvolumes",
-    finalizer: "kubernetes.io/pv-controller",
-    explain: disk_not_deleted_in_tree,
+    types: &[("", "persistentvolumes")],
+    finalizer: On::Named("kubernetes.io/pv-controller"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(disk_not_deleted_in_tree),
 };
 
 /// Answers for the finalizer of a CSI provisioner.

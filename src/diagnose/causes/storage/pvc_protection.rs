@@ -67,7 +67,12 @@ use crate::diagnose::kinds::{PersistentVolumeClaim, Pod};
 use crate::{
     diagnose::{
         causes::{
-            advice, cause::Cause, controller::Controller, release, storage::stop_consumers, verdicts,
+            advice,
+            cause::{Cause, On, Reads, Tells},
+            controller::Controller,
+            release,
+            storage::stop_consumers,
+            verdicts,
             verdicts::unknown,
         },
         limits,
@@ -81,10 +86,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "",
-    plural: "persistentvolumeclaims",
-    finalizer: "kubernetes.io/pvc-protection",
-    explain: claim_in_use,
+    types: &[("", "persistentvolumeclaims")],
+    finalizer: On::Named("kubernetes.io/pvc-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(claim_in_use),
 };
 
 /// Answers for the finalizer on a claim.

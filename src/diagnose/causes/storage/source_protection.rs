@@ -54,8 +54,13 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{
-            advice, advice::remove_finalizer, cause::Cause, controller::Controller,
-            storage::volume_snapshot_content::GROUP, verdicts, verdicts::unknown,
+            advice,
+            advice::remove_finalizer,
+            cause::{Cause, On, Reads, Tells},
+            controller::Controller,
+            storage::volume_snapshot_content::GROUP,
+            verdicts,
+            verdicts::unknown,
         },
         kinds::{
             PersistentVolumeClaim, StorageClass, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent,
@@ -70,26 +75,26 @@ use crate::{
 
 pub(crate) const SNAPSHOT_SOURCE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "",
-    plural: "persistentvolumeclaims",
-    finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection",
-    explain: snapshot_in_progress,
+    types: &[("", "persistentvolumeclaims")],
+    finalizer: On::Named("snapshot.storage.kubernetes.io/pvc-as-source-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(snapshot_in_progress),
 };
 
 pub(crate) const CLONE_SOURCE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "",
-    plural: "persistentvolumeclaims",
-    finalizer: "provisioner.storage.kubernetes.io/cloning-protection",
-    explain: clone_in_progress,
+    types: &[("", "persistentvolumeclaims")],
+    finalizer: On::Named("provisioner.storage.kubernetes.io/cloning-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(clone_in_progress),
 };
 
 pub(crate) const RESTORE_SOURCE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "snapshot.storage.k8s.io",
-    plural: "volumesnapshots",
-    finalizer: "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection",
-    explain: restore_in_progress,
+    types: &[("snapshot.storage.k8s.io", "volumesnapshots")],
+    finalizer: On::Named("provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(restore_in_progress),
 };
 
 /// A snapshot of the claim is being taken.

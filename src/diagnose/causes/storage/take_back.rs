@@ -51,20 +51,32 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::storage::{
-            pv_protection,
-            taken_back::{are_bound, obstacle_of_claim, obstacle_of_volume, unmarkable},
+        causes::{
+            cause::{Cause, On, Reads, Stage, Subject, Tells},
+            storage::{
+                pv_protection,
+                taken_back::{are_bound, obstacle_of_claim, obstacle_of_volume, unmarkable},
+            },
         },
         kinds::PersistentVolume,
-        model::{Finding, Safety, Step, StepKind, When},
+        model::{Finding, Page, Safety, Step, StepKind, When},
         reclaim_policy::volumes_of,
         view::View,
     },
     snapshot::facts::Object,
 };
 
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Whole,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::FirstSteps, add_take_back_step),
+};
+
 /// Adds the step to those that apply to a mistake, which come first.
-pub(crate) fn add_take_back_step(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+fn add_take_back_step(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    let object = subject.object;
     if object.deletion().is_none() {
         return;
     }

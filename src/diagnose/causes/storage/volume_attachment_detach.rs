@@ -59,7 +59,7 @@ use crate::{
         causes::{
             advice,
             advice::remove_finalizer,
-            cause::Cause,
+            cause::{Cause, On, Reads, Tells},
             controller::Controller,
             storage::{csi_errors, volume_attachment_in_use},
             verdicts,
@@ -78,10 +78,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "storage.k8s.io",
-    plural: "volumeattachments",
-    finalizer: "external-attacher/",
-    explain: disk_not_detached,
+    types: &[("storage.k8s.io", "volumeattachments")],
+    finalizer: On::Beginning("external-attacher/"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(disk_not_detached),
 };
 
 /// Answers for the finalizer on an attachment.

@@ -52,7 +52,12 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{
-            advice, cause::Cause, controller::Controller, storage::pv_protection, verdicts, verdicts::unknown,
+            advice,
+            cause::{Cause, On, Reads, Tells},
+            controller::Controller,
+            storage::pv_protection,
+            verdicts,
+            verdicts::unknown,
         },
         kinds::{PersistentVolume, PersistentVolumeClaim},
         limits,
@@ -65,10 +70,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "storage.k8s.io",
-    plural: "volumeattributesclasses",
-    finalizer: "kubernetes.io/vac-protection",
-    explain: class_in_use,
+    types: &[("storage.k8s.io", "volumeattributesclasses")],
+    finalizer: On::Named("kubernetes.io/vac-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(class_in_use),
 };
 
 /// Answers for the finalizer on a class.

@@ -54,7 +54,7 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            cause::Cause,
+            cause::{Cause, On, Reads, Tells},
             controller::Controller,
             stopped_controller,
             storage::{
@@ -74,18 +74,18 @@ use crate::{
 
 pub(crate) const AS_SOURCE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "snapshot.storage.k8s.io",
-    plural: "volumesnapshots",
-    finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection",
-    explain: source_of_restore,
+    types: &[("snapshot.storage.k8s.io", "volumesnapshots")],
+    finalizer: On::Named("snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(source_of_restore),
 };
 
 pub(crate) const BOUND: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "snapshot.storage.k8s.io",
-    plural: "volumesnapshots",
-    finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection",
-    explain: bound_to_content,
+    types: &[("snapshot.storage.k8s.io", "volumesnapshots")],
+    finalizer: On::Named("snapshot.storage.kubernetes.io/volumesnapshot-bound-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(bound_to_content),
 };
 
 /// Answers for a snapshot that claims may be restored from. The finalizer is removed as soon as no restore runs.

@@ -54,7 +54,14 @@ use serde_json::Value;
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, cause::Cause, controller::Controller, release, storage::csi_errors, verdicts},
+        causes::{
+            advice,
+            cause::{Cause, On, Reads, Tells},
+            controller::Controller,
+            release,
+            storage::csi_errors,
+            verdicts,
+        },
         events::last_event,
         kinds::VolumeSnapshotContent,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
@@ -67,10 +74,10 @@ use crate::{
 
 pub(crate) const CAUSE: Cause = Cause {
     page: Page::of(module_path!()),
-    group: "snapshot.storage.k8s.io",
-    plural: "volumesnapshotcontents",
-    finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
-    explain: snapshot_not_deleted,
+    types: &[("snapshot.storage.k8s.io", "volumesnapshotcontents")],
+    finalizer: On::Named("snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"),
+    reads: Reads::Whole,
+    tells: Tells::Finalizer(snapshot_not_deleted),
 };
 
 /// The API group of snapshots and their contents.
