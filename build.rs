@@ -39,7 +39,7 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 use drift::{Look, Place};
-use schema::{Datastore, Deployer, Entry, Fate, Located, Mark, Mistake, Platform, VerifiedIn};
+use schema::{Datastore, Deployer, Entry, Fate, Located, Loss, Mark, Mistake, Platform, VerifiedIn};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=knowledge");
@@ -79,6 +79,7 @@ struct All {
     deployers: Vec<Deployer>,
     marks: Vec<Mark>,
     fates: Vec<Fate>,
+    losses: Vec<Loss>,
     datastores: Vec<Datastore>,
 }
 
@@ -99,7 +100,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
     let (mut platforms, mut deployers, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut fates, mut datastores) = (Vec::new(), Vec::new());
+    let (mut fates, mut losses, mut datastores) = (Vec::new(), Vec::new(), Vec::new());
     let mut looks = Vec::new();
     for path in paths {
         if BESIDE.iter().any(|name| path.ends_with(name)) {
@@ -141,6 +142,11 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
                 Ok(read) => fates = read,
                 Err(found) => mistakes.push(found),
             }
+        } else if path.ends_with("losses.yaml") {
+            match schema::losses(&file, &text) {
+                Ok(read) => losses = read,
+                Err(found) => mistakes.push(found),
+            }
         } else if path.ends_with("marks.yaml") {
             match schema::marks(&file, &text) {
                 Ok(read) => marks = read,
@@ -165,6 +171,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
             deployers,
             marks,
             fates,
+            losses,
             datastores,
         })
     } else {

@@ -6,6 +6,7 @@
 
 mod backup;
 mod etcd;
+mod event;
 mod files;
 mod look;
 mod receipt;
@@ -14,6 +15,7 @@ mod send;
 pub use self::{
     backup::{backup, backup_claim, backup_stored},
     etcd::{Etcd, Replaced},
+    event::event,
     files::{NewFile, Platform, RecordPaths, record_paths},
     look::{After, ReadBack, added_by, policy_set_by},
     receipt::{Receipt, Receipts, Record, unfinished_rescue},

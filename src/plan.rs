@@ -7,7 +7,6 @@
 mod acceptance;
 mod cost;
 mod digest;
-mod event;
 mod finalize;
 mod hash;
 mod model;
@@ -30,7 +29,6 @@ pub use self::{
     acceptance::unaccepted,
     cost::{Cost, Outside},
     digest::digest,
-    event::event,
     finalize::finalize,
     model::{Action, Plan, Seen},
     nudge::nudge,

@@ -3,8 +3,15 @@
 
 use std::cell::Cell;
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use k8s_openapi::api::{
+    authentication::v1::SelfSubjectReview,
+    authorization::v1::{
+        ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec, SelfSubjectRulesReview,
+        SelfSubjectRulesReviewSpec,
+    },
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::request::{Failure, Server, or_default};
 use crate::{
@@ -65,12 +72,13 @@ impl Default for Status {
 impl Rights {
     /// Reads the rights. If the review itself is refused, anything may be allowed.
     pub(super) async fn within(server: &Server, namespace: &str) -> Result<Self, Failure> {
-        let question = json!({
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectRulesReview",
-            "spec": { "namespace": namespace },
-        });
-        let status = match server.review(REVIEWS, question.to_string().into_bytes()).await {
+        let question = SelfSubjectRulesReview {
+            spec: SelfSubjectRulesReviewSpec {
+                namespace: Some(namespace.to_owned()),
+            },
+            ..SelfSubjectRulesReview::default()
+        };
+        let status = match server.review(REVIEWS, body(&question)).await {
             Ok(answer) => serde_json::from_slice(&answer.body).ok(),
             Err(Failure::Status { .. }) => None,
             Err(failure) => return Err(failure),
@@ -109,6 +117,11 @@ impl Rights {
     }
 }
 
+/// A question as it is sent. The types of Kubernetes have only keys that JSON can have.
+fn body(question: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(question).unwrap_or_default()
+}
+
 const ACCESS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const MYSELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
@@ -121,16 +134,23 @@ pub async fn may(
     subresource: &str,
 ) -> Result<Result<(), String>, Why> {
     let plural = object.type_name.split('.').next().unwrap_or_default();
-    let question = json!({
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": {
-            "verb": verb, "group": object.group(), "resource": plural, "subresource": subresource,
-            "namespace": object.namespace, "name": object.name,
-        }},
-    });
+    let question = SelfSubjectAccessReview {
+        spec: SelfSubjectAccessReviewSpec {
+            resource_attributes: Some(ResourceAttributes {
+                verb: Some(verb.to_owned()),
+                group: Some(object.group().to_owned()),
+                resource: Some(plural.to_owned()),
+                subresource: Some(subresource.to_owned()),
+                namespace: object.namespace.clone(),
+                name: Some(object.name.clone()),
+                ..ResourceAttributes::default()
+            }),
+            ..SelfSubjectAccessReviewSpec::default()
+        },
+        ..SelfSubjectAccessReview::default()
+    };
     let answer = server
-        .review(ACCESS, question.to_string().into_bytes())
+        .review(ACCESS, body(&question))
         .await
         .map_err(|failure| failure.why())?;
     let answer: Value =
@@ -145,11 +165,8 @@ pub async fn may(
 
 /// The user name that the server sees; none if it does not say, as before Kubernetes 1.28.
 pub async fn myself(server: &Server) -> Option<String> {
-    let question = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
-    let answer = server
-        .review(MYSELF, question.to_string().into_bytes())
-        .await
-        .ok()?;
+    let question = SelfSubjectReview::default();
+    let answer = server.review(MYSELF, body(&question)).await.ok()?;
     let answer: Value = serde_json::from_slice(&answer.body).ok()?;
     let name = answer.pointer("/status/userInfo/username")?.as_str()?;
     Some(name.to_owned())

@@ -6,6 +6,7 @@ pub(crate) mod api_machinery;
 pub(crate) mod cause;
 pub(crate) mod controller;
 pub(crate) mod garbage_collector;
+pub(crate) mod in_use;
 pub(crate) mod namespaces;
 pub(crate) mod network;
 pub(crate) mod operators;

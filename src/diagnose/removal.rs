@@ -1,14 +1,7 @@
 //! Facts beside the verdict that decide about a removal by hand. These are values, so that `remove` and `finalize` count
 //! them, and not only the advice.
 
-/// A thing that a controller reports as gone for good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lost {
-    /// The account, project or store that holds what is to be cleaned up.
-    Backend,
-    /// The credentials, or the account that they belong to.
-    Credentials,
-}
+pub use crate::knowledge::schema::Lost;
 
 /// Why a controller that fails will not succeed, whatever is repaired in the cluster. Without such a reason a
 /// finalizer with the verdict `failing` is never removed by hand: what its controller reports can be repaired.

@@ -31,7 +31,7 @@ pub use schema::{
     Judged, KindPattern, Label, Lease, Left, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Wait,
     WaitsFor, While, WorkloadDescription, WorkloadKind,
 };
-pub use surroundings::deployer_named;
+pub use surroundings::{deployer_named, deployers, losses};
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! The embedded tables of platforms, deployers, marks, fates and datastores.
+//! The embedded tables of platforms, deployers, marks, fates, losses and datastores.
 
 use std::sync::LazyLock;
 
 use super::Knowledge;
-use super::schema::{Datastore, Deployer, Fate, Mark, Platform};
+use super::schema::{Datastore, Deployer, Fate, Loss, Mark, Platform};
 
 // `build.rs` wrote them from these types, and a test reads both.
 static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
@@ -17,6 +17,9 @@ static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(|| {
 });
 static FATES: LazyLock<Vec<Fate>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/fates.json"))).unwrap_or_default()
+});
+static LOSSES: LazyLock<Vec<Loss>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/losses.json"))).unwrap_or_default()
 });
 static DATASTORES: LazyLock<Vec<Datastore>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/datastores.json"))).unwrap_or_default()
@@ -49,6 +52,16 @@ impl Knowledge {
     }
 }
 
+/// The programs that deploy objects. No user's file adds to them.
+pub fn deployers() -> &'static [Deployer] {
+    &DEPLOYERS
+}
+
+/// The messages after which a controller cannot succeed any more. No user's file adds to them.
+pub fn losses() -> &'static [Loss] {
+    &LOSSES
+}
+
 /// The program that writes to objects under this name, from manifests. No user's file adds to them.
 pub fn deployer_named(manager: &str) -> Option<&'static Deployer> {
     DEPLOYERS.iter().find(|one| one.writes_as(manager))
@@ -63,6 +76,7 @@ mod tests {
         assert!(PLATFORMS.iter().any(|one| one.name == "EKS"));
         assert!(DEPLOYERS.iter().any(|one| one.name == "Argo CD"));
         assert!(FATES.iter().any(|one| one.deletes == ["true"]));
+        assert!(LOSSES.iter().any(|one| one.words == ["nosuchbucket"]));
         assert!(DATASTORES.iter().any(|one| one.name == "kubeadm"));
         assert!(
             MARKS

@@ -1,44 +1,14 @@
-//! Recognises the few complaints after which a controller cannot succeed any more: what it would clean up, or the
-//! account that it would do it with, does not exist any more.
-//!
-//! Only words that say so for certain count. A refusal, an expired token, a name that is not resolved or a backend
-//! that does not answer can be repaired, or passes by itself. A message counts only if it has all words of one line.
+//! Recognises the few complaints after which a controller cannot succeed any more (`knowledge/losses.yaml`): what it would
+//! clean up, or the account that it would do it with, does not exist any more.
 
-use crate::diagnose::removal::Lost;
-
-/// Words of a message in lower case, and the thing that they report as gone. A line is of the API that is named behind it.
-const SIGNS: [(Lost, &[&str]); 11] = [
-    // AWS, common errors, InvalidAccessKeyId and InvalidClientTokenId: the access key was deleted. The second code alone
-    // is also that of a region that is not enabled.
-    (
-        Lost::Credentials,
-        &["access key id", "does not exist in our records"],
-    ),
-    // Microsoft Entra: the application was not found in the directory.
-    (Lost::Credentials, &["aadsts700016"]),
-    // Microsoft Entra: the tenant was not found.
-    (Lost::Credentials, &["aadsts90002"]),
-    // Google OAuth: the service account was deleted.
-    (Lost::Credentials, &["invalid_grant", "account not found"]),
-    // Kubernetes: the Secret with the credentials (`kubernetes/apimachinery:pkg/api/errors/errors.go` NewNotFound).
-    (Lost::Credentials, &["credentials", "secret \"", "\" not found"]),
-    (Lost::Credentials, &["credentials", "secrets \"", "\" not found"]),
-    // Crossplane: the object that names the credentials (`crossplane/crossplane-runtime:pkg/resource/providerconfig.go`).
-    (Lost::Credentials, &["providerconfig", "\" not found"]),
-    // Azure Resource Manager.
-    (Lost::Backend, &["subscriptionnotfound"]),
-    (Lost::Backend, &["resourcegroupnotfound"]),
-    // Amazon S3, error responses.
-    (Lost::Backend, &["nosuchbucket"]),
-    // Google Cloud Resource Manager.
-    (Lost::Backend, &["project", "not found or deleted"]),
-];
+use crate::{diagnose::removal::Lost, knowledge};
 
 /// The thing that this message reports as gone for good.
 pub fn lost(text: &str) -> Option<Lost> {
     let text = text.to_lowercase();
-    let says = |signs: &&[&str]| signs.iter().all(|sign| has_word(&text, sign));
-    SIGNS.iter().find(|(_, signs)| says(signs)).map(|(lost, _)| *lost)
+    let says = |words: &[String]| words.iter().all(|one| has_word(&text, one));
+    let loss = knowledge::losses().iter().find(|loss| says(&loss.words))?;
+    Some(loss.lost)
 }
 
 /// Whether the text has these words, and not only as a part of a longer one: `NoSuchBucketPolicy` is another error.

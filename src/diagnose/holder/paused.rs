@@ -18,10 +18,6 @@ use crate::{
     snapshot::facts::Object,
 };
 
-const PAUSED: &str = "spec.paused";
-/// The label by which Cluster API finds the Cluster of an object.
-const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
-
 /// A mark on an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PauseMark {
@@ -36,7 +32,12 @@ pub struct PauseMark {
 /// The marks on this object. If several fit one annotation, the first counts.
 pub fn marks(object: &Object, view: &View<'_>) -> Vec<PauseMark> {
     let mut found: Vec<PauseMark> = Vec::new();
-    for mark in view.knowledge.marks() {
+    let own = view
+        .knowledge
+        .marks()
+        .iter()
+        .filter(|mark| mark.of_owner.is_none());
+    for mark in own {
         for one in marks_like(mark, object) {
             if !found.iter().any(|known| known.place == one.place) {
                 found.push(one);
@@ -141,14 +142,23 @@ impl PauseMark {
     }
 }
 
-/// The Cluster of a Cluster API object, if that Cluster is paused. Controllers then ignore all its objects
-/// (`kubernetes-sigs/cluster-api:util/annotations/helpers.go` IsPaused).
-pub fn cluster<'a>(object: &Object, view: &View<'a>) -> Result<Option<(&'a Object, PauseMark)>, Missing> {
-    const GROUP: &str = "cluster.x-k8s.io";
+/// The object that this one names in a label, and whose mark stops the controllers of both. So a paused Cluster of Cluster API
+/// stops all of its objects.
+pub fn of_owner<'a>(object: &Object, view: &View<'a>) -> Result<Option<(&'a Object, PauseMark)>, Missing> {
     let labels = object.labels();
-    let (Some(name), Some(_)) = (labels.get(CLUSTER_LABEL), view.resource_type(GROUP, "clusters")) else {
-        return Ok(None);
-    };
-    let cluster = view.object(GROUP, "clusters", object.namespace(), name)?;
-    Ok(cluster.and_then(|cluster| Some((cluster, field_mark(PAUSED, Meaning::Paused, cluster)?))))
+    for mark in view.knowledge.marks() {
+        let Some(owner) = &mark.of_owner else { continue };
+        let (Some(name), Some(_)) = (
+            labels.get(&owner.label),
+            view.resource_type(&owner.group, &owner.plural),
+        ) else {
+            continue;
+        };
+        let owner = view.object(&owner.group, &owner.plural, object.namespace(), name)?;
+        let found = owner.and_then(|owner| Some((owner, marks_like(mark, owner).into_iter().next()?)));
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }

@@ -15,7 +15,11 @@ use crate::{
         service_backend::ServiceReference,
         view::{Missing, View},
     },
-    knowledge::{Entry, schema::glob},
+    knowledge,
+    knowledge::{
+        Entry,
+        schema::{Installed, MarkPlace, fill, glob},
+    },
     object::{is_custom_group, is_product_group},
     snapshot::facts::Object,
 };
@@ -115,19 +119,10 @@ fn add_missing_home(definition: &Object, holder: &mut Holder, view: &View<'_>) {
     );
 }
 
-/// The namespace that Helm or OLM installed the product into, if the definition of its type tells.
+/// The namespace that the product was installed into, if the definition of its type tells.
 fn home(definition: &Object) -> Option<String> {
-    let by_helm = definition.annotation("meta.helm.sh/release-namespace");
-    if !by_helm.is_empty() {
-        return Some(by_helm.to_owned());
-    }
-    let labels = definition.labels();
-    let by_olm = labels
-        .keys()
-        .find_map(|key| key.strip_prefix("operators.coreos.com/"));
-    by_olm
-        .and_then(|name| name.split_once('.'))
-        .map(|(_, namespace)| namespace.to_owned())
+    let homes = installations(definition).filter(|(installed, _)| installed.home);
+    homes.map(|(_, package)| package.namespace).next()
 }
 
 /// Adds that an owner of the definition is gone. A package manager makes its package the owner of a definition,
@@ -199,52 +194,61 @@ fn add_missing_service(of: &Object, service: Option<&Value>, holder: &mut Holder
 
 /// What installed a definition or a workload, if its metadata tells.
 pub fn installer(definition: &Object) -> Option<String> {
-    let label = |name: &str| {
-        definition
-            .value
-            .pointer("/metadata/labels")
-            .and_then(|labels| labels.get(name))
-            .and_then(Value::as_str)
+    let in_words = |(installed, package): (&Installed, Package)| {
+        fill(&installed.r#as, |word| match word {
+            "name" => Some(package.name.clone()),
+            "namespace" => Some(package.namespace.clone()),
+            _ => None,
+        })
     };
-    let release = definition.annotation("meta.helm.sh/release-name");
-    if !release.is_empty() {
-        let namespace = definition.annotation("meta.helm.sh/release-namespace");
-        return Some(format!("Helm release {release} in namespace {namespace}"));
-    }
-    let olm = definition
-        .value
-        .pointer("/metadata/labels")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-        .find_map(|(key, _)| key.strip_prefix("operators.coreos.com/"));
-    if let Some((name, namespace)) = olm.and_then(|olm| olm.split_once('.')) {
-        return Some(format!("OLM, as operator {name} in namespace {namespace}"));
-    }
-    let tracked = definition.annotation("argocd.argoproj.io/tracking-id");
-    if let Some((application, _)) = tracked.split_once(':') {
-        return Some(format!("Argo CD application {application}"));
-    }
-    if let Some(application) = label("argocd.argoproj.io/instance") {
-        return Some(format!("Argo CD application {application}"));
-    }
-    for (kind, name, namespace) in [
-        (
-            "HelmRelease",
-            "helm.toolkit.fluxcd.io/name",
-            "helm.toolkit.fluxcd.io/namespace",
-        ),
-        (
-            "Kustomization",
-            "kustomize.toolkit.fluxcd.io/name",
-            "kustomize.toolkit.fluxcd.io/namespace",
-        ),
-    ] {
-        if let (Some(name), Some(namespace)) = (label(name), label(namespace)) {
-            return Some(format!("Flux {kind} {namespace}/{name}"));
-        }
+    if let Some(package) = installations(definition).next() {
+        return Some(in_words(package));
     }
     let owner = definition.list("/metadata/ownerReferences").first()?;
     let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
     Some(format!("{} {}", field("kind"), field("name")))
+}
+
+/// A package that a program installed.
+struct Package {
+    name: String,
+    namespace: String,
+}
+
+/// How programs installed this object (`knowledge/deployers.yaml`). A package manager tells more than who called it.
+fn installations(object: &Object) -> impl Iterator<Item = (&'static Installed, Package)> {
+    let installed = || knowledge::deployers().iter().flat_map(|one| &one.installed);
+    let managers = installed().filter(|one| one.home);
+    let others = installed().filter(|one| !one.home);
+    let all = managers.chain(others);
+    all.filter_map(|installed| Some((installed, package(installed, object)?)))
+}
+
+/// The package that the metadata of the object names in this way.
+fn package(installed: &Installed, object: &Object) -> Option<Package> {
+    let labels = object.labels();
+    let value = |name: &str| match installed.place {
+        MarkPlace::Label(_) => labels.get(name).map_or("", String::as_str),
+        _ => object.annotation(name),
+    };
+    let place = installed.place.name();
+    if let Some(prefix) = place.strip_suffix('*') {
+        let (name, namespace) = labels
+            .keys()
+            .find_map(|key| key.strip_prefix(prefix)?.split_once('.'))?;
+        return Some(Package {
+            name: name.to_owned(),
+            namespace: namespace.to_owned(),
+        });
+    }
+    let name = match &installed.until {
+        Some(end) => value(place).split_once(&**end)?.0,
+        None => value(place),
+    };
+    let namespace = installed.namespace.as_deref().map_or("", value);
+    let is_whole = !name.is_empty() && (installed.namespace.is_none() || !namespace.is_empty());
+    is_whole.then(|| Package {
+        name: name.to_owned(),
+        namespace: namespace.to_owned(),
+    })
 }

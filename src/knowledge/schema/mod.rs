@@ -34,7 +34,8 @@ pub use located::Located;
 pub use mistake::Mistake;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
 pub use surroundings::{
-    Applies, Deployer, Fate, Mark, MarkPlace, Meaning, Platform, deployers, fates, marks, platforms,
+    Applies, Deployer, Fate, Installed, Loss, Lost, Mark, MarkPlace, Meaning, Platform, StandsFor, deployers,
+    fates, losses, marks, platforms,
 };
 pub use vocabulary::{
     Area, Consequence, FoundBy, IfHolder, Judged, Label, Left, List, Match, Runs, Wait, While, WorkloadKind,

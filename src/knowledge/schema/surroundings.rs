@@ -50,6 +50,29 @@ pub struct Deployer {
     /// How often it applies a manifest.
     #[serde(default)]
     pub applies: Applies,
+    /// How an object tells that the program installed it.
+    #[serde(default)]
+    pub installed: Vec<Installed>,
+}
+
+/// How an object tells that a program installed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Installed {
+    /// The package in words, with `{name}` and `{namespace}`.
+    pub r#as: String,
+    /// Where its name stands. A label that ends in `*` has the name and the namespace in its own name.
+    #[serde(flatten)]
+    pub place: MarkPlace,
+    /// The annotation or label with the namespace of the package.
+    #[serde(default)]
+    pub namespace: Option<String>,
+    /// The name ends before this.
+    #[serde(default)]
+    pub until: Option<String>,
+    /// Whether the program is installed into that namespace.
+    #[serde(default)]
+    pub home: bool,
 }
 
 /// How often a program applies a manifest.
@@ -70,19 +93,62 @@ pub enum Applies {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Fate {
-    /// The kinds of object that have it.
+    /// The kinds of object that have it; any if there are none.
+    #[serde(default)]
     pub kinds: Vec<KindPattern>,
+    /// A field that the object must have.
+    #[serde(default)]
+    pub with: Option<String>,
+    /// What it decides about.
+    #[serde(default)]
+    pub of: StandsFor,
     /// Where it stands. A field counts without a value, too; an annotation does not, because its controller has a default.
     #[serde(flatten)]
     pub place: MarkPlace,
     /// The values that keep the resource. Any other deletes it.
     #[serde(default)]
     pub keeps: Vec<String>,
-    /// The values that delete the resource. Any other keeps it.
+    /// The values that delete the resource. Any other keeps it, unless there are values that keep it, too.
     #[serde(default)]
     pub deletes: Vec<String>,
+    /// The items of a list that leave it open.
+    #[serde(default)]
+    pub open: Vec<String>,
     /// Files of the product that show it.
     pub sources: Vec<String>,
+}
+
+/// What an object stands for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StandsFor {
+    /// A resource outside of the cluster.
+    #[default]
+    Outside,
+    /// Objects that it applied in the cluster.
+    Applied,
+}
+
+/// Words of a message after which a controller cannot succeed any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Loss {
+    /// What does not exist any more.
+    pub lost: Lost,
+    /// The words, in lower case. The message has all of them.
+    pub words: Vec<String>,
+    /// Whose message it is, and where it is documented.
+    pub note: String,
+}
+
+/// What a controller reports as gone for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lost {
+    /// The account, project or store that holds what is to be cleaned up.
+    Backend,
+    /// The credentials, or the account that they belong to.
+    Credentials,
 }
 
 /// A mark on an object by which somebody makes its controller wait.
@@ -95,11 +161,26 @@ pub struct Mark {
     /// The values that count; all if there are none.
     #[serde(default)]
     pub values: Vec<String>,
+    /// The other object that has the mark, for all objects that name it; none if the object has the mark itself.
+    #[serde(default)]
+    pub of_owner: Option<OfOwner>,
     /// The effect on the controller.
     pub means: Meaning,
     /// Files of the product that show it; none for a name that many operators use.
     #[serde(default)]
     pub sources: Vec<String>,
+}
+
+/// An object that others name in a label.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct OfOwner {
+    /// The API group of its type.
+    pub group: String,
+    /// The plural of its type.
+    pub plural: String,
+    /// The label with its name.
+    pub label: String,
 }
 
 /// Where a mark stands. Names of annotations and labels can contain `*`.
@@ -200,14 +281,23 @@ pub fn marks(file: &str, text: &str) -> Result<Vec<Mark>, Mistake> {
 /// The settings of a file, or the mistake in it.
 pub fn fates(file: &str, text: &str) -> Result<Vec<Fate>, Mistake> {
     list(file, text, |one: &Fate| {
-        // With both lists, nothing would say what any other value does.
-        let is_unclear = one.keeps.is_empty() == one.deletes.is_empty();
+        let says_nothing = one.keeps.is_empty() && one.deletes.is_empty();
         let is_label = matches!(one.place, MarkPlace::Label(_));
+        let is_of_all = one.kinds.is_empty() && one.with.is_none();
         let name = one.place.name();
         (
             name.to_owned(),
-            name.is_empty() || one.kinds.is_empty() || one.sources.is_empty() || is_unclear || is_label,
+            name.is_empty() || is_of_all || one.sources.is_empty() || says_nothing || is_label,
         )
+    })
+}
+
+/// The messages of a file, or the mistake in it.
+pub fn losses(file: &str, text: &str) -> Result<Vec<Loss>, Mistake> {
+    list(file, text, |one: &Loss| {
+        let is_vague = |words: &String| words.len() < 4 || words.to_lowercase() != *words;
+        let is_bare = one.words.is_empty() || one.note.is_empty();
+        (one.words.join(", "), is_bare || one.words.iter().any(is_vague))
     })
 }
 

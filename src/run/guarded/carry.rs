@@ -14,14 +14,15 @@ use super::{
 };
 use crate::{
     act::{
-        After, ReadBack, Receipt, Receipts, Record, Trial, backup, backup_claim, backup_stored, leave_event,
+        After, ReadBack, Receipt, Receipts, Record, Trial, backup, backup_claim, backup_stored, event,
+        leave_event,
         send, try_out,
     },
     cluster::{self, Written},
     diagnose::reclaim_policy,
     error::Error,
     exit::Exit,
-    plan::{Claim, Plan, RETAIN, Rescue, Retention, event, veto},
+    plan::{Claim, Plan, RETAIN, Rescue, Retention, veto},
     report::{
         outcome::{Outcome, OutcomeResult},
         plan::CostReport,

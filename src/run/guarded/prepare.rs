@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::{
-    act::{Trial, try_event, try_out, try_steps},
+    act::{self, Trial, try_event, try_out, try_steps},
     cluster::Server,
     command::Command,
     diagnose::{Diagnosis, reclaim_policy},
@@ -330,10 +330,7 @@ impl Planner<'_> {
                 target.name
             )
         };
-        let event = self
-            .asked
-            .event
-            .then(|| plan::event(plan, None, Timestamp::now()));
+        let event = self.asked.event.then(|| act::event(plan, None, Timestamp::now()));
         let asking = async {
             let missing = rights::first_missing(server, &rights).await;
             let trial = match (&item.rescue, &plan.untried) {

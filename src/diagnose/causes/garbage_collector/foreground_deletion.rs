@@ -62,7 +62,8 @@ use crate::{
             api_machinery::{controller_manager, conversion_webhook},
             cause::{Cause, On, Reads, Tells},
             controller::Controller,
-            verdicts,
+            in_use,
+            in_use::{Standing, Users},
         },
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
@@ -102,7 +103,7 @@ fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
     ));
     match Dependents::of(owner, view, blocks) {
         Ok(dependents) => add_dependents(&mut finding, owner, &dependents, view),
-        Err(missing) => add_unknown_dependents(&mut finding, &missing.in_words()),
+        Err(missing) => add_unknown_dependents(&mut finding, owner, missing.in_words(), view),
     }
     finding
 }
@@ -122,6 +123,12 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         add_no_dependents(finding, owner, dependents, view);
         return;
     }
+    in_use::settle(
+        finding,
+        owner,
+        Users::Found(Verdict::Waiting, blockers.clone()),
+        view,
+    );
     let any_being_deleted = dependents
         .objects
         .iter()
@@ -156,7 +163,6 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         when: Moment::OthersGone,
         then: "it is removed automatically".into(),
     });
-    finding.wait.on.extend(blockers);
 }
 
 /// When a dependent was made, if that was long after the deletion of its owner.
@@ -208,14 +214,13 @@ pub(crate) fn add_no_dependents(
     view: &View<'_>,
 ) {
     if !dependents.are_complete() {
-        add_unknown_dependents(finding, &dependents.gaps_in_words());
+        add_unknown_dependents(finding, owner, dependents.gaps_in_words(), view);
         if !timing::is_deletion_recent(owner, view) && dependents.only_unconvertible_are_missing() {
             conversion_webhook::add_conversion_failure(finding, dependents.server_errors(), view);
         }
         return;
     }
-    finding.wait.verdict = verdicts::nothing_blocks(owner, view);
-    finding.say("none is left");
+    let standing = in_use::settle(finding, owner, Users::Nobody("none is left"), view);
     finding.evidence.push(Evidence {
         source: match owner.namespace() {
             "" => "metadata of all types".to_owned(),
@@ -224,7 +229,7 @@ pub(crate) fn add_no_dependents(
         value: format!("no such object names uid {}", owner.uid()),
         strength: Strength::Strong,
     });
-    if finding.wait.verdict == Verdict::Stalled {
+    if standing == Standing::Late {
         add_late_garbage_collector(finding, dependents, view);
         finding.steps.push(Step {
             when: When::StillThere,
@@ -238,9 +243,8 @@ pub(crate) fn add_no_dependents(
     }
 }
 
-fn add_unknown_dependents(finding: &mut Finding, why: &str) {
-    finding.wait.verdict = Verdict::Unknown;
-    finding.say(format!("which are left is not known: {why}"));
+fn add_unknown_dependents(finding: &mut Finding, owner: &Object, why: String, view: &View<'_>) {
+    in_use::settle(finding, owner, Users::NotSeen("which are left", why), view);
 }
 
 /// Adds that the garbage collector is late. Up to Kubernetes 1.31, a type that nobody can list stops it.

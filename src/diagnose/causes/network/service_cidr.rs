@@ -61,13 +61,13 @@ use crate::{
             advice,
             cause::{Cause, On, Reads, Tells},
             controller::Controller,
+            in_use,
+            in_use::{Standing, Users},
             network::ip_range::Range,
-            verdicts,
-            verdicts::unknown,
         },
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
-        view::View,
+        view::{Missing, View},
     },
     object::{Finalizer, ObjectRef},
     snapshot::facts::Object,
@@ -89,9 +89,13 @@ fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
     let says = controller
         .removes("kube-controller-manager (service-cidrs-controller)")
         .once("no Service has an address that lies in this range alone");
+    let not_seen = |says, question, missing: &Missing| {
+        let users = Users::not_seen(question, missing);
+        in_use::finding(range, finalizer, &controller, says, users, view).0
+    };
     let all = match view.list(GROUP, "servicecidrs", "") {
         Ok(all) => all,
-        Err(missing) => return unknown(finalizer, &says, "which other ranges there are", &missing),
+        Err(missing) => return not_seen(says, "which other ranges there are", &missing),
     };
     let others: Vec<_> = all
         .iter()
@@ -100,15 +104,15 @@ fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
         .collect();
     let own = ranges(range);
     let covered = !own.is_empty() && own.iter().all(|own| others.iter().any(|other| other.covers(own)));
-    let mut in_use = Vec::new();
+    let mut used = Vec::new();
     let mut given_out = 0;
     if !covered {
         let addresses = match view.list(GROUP, "ipaddresses", "") {
             Ok(addresses) => addresses,
-            Err(missing) => return unknown(finalizer, &says, "which addresses are given out", &missing),
+            Err(missing) => return not_seen(says, "which addresses are given out", &missing),
         };
         given_out = addresses.len();
-        in_use.extend(addresses.iter().filter(|address| {
+        used.extend(addresses.iter().filter(|address| {
             let Ok(ip) = address.name().parse() else {
                 return false;
             };
@@ -117,13 +121,19 @@ fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
                 && !others.iter().any(|other| other.allocates(ip))
         }));
     }
-    let verdict = if in_use.is_empty() {
-        verdicts::nothing_blocks(range, view)
+    let nobody = if covered {
+        "each of its ranges lies in another ServiceCIDR, so none has"
     } else {
-        Verdict::InUse
+        "none has"
     };
-    let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
-    controller.add_evidence(&mut finding);
+    let shown = used.iter().take(limits::BLOCKERS);
+    let mut blockers: Vec<_> = shown.map(|address| blocker(address, view)).collect();
+    if used.len() > limits::BLOCKERS {
+        let more = format!("{} more addresses", used.len() - limits::BLOCKERS);
+        blockers.push(Blocker::new(None, more));
+    }
+    let users = Users::of(blockers, Verdict::InUse, nobody);
+    let (mut finding, standing) = in_use::finding(range, finalizer, &controller, says, users, view);
     finding.evidence.push(Evidence {
         source: format!("ServiceCIDR {} spec.cidrs", range.name()),
         value: if covered {
@@ -131,7 +141,7 @@ fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
         } else {
             format!(
                 "{} of {given_out} IPAddresses lie in it and in no other",
-                in_use.len()
+                used.len()
             )
         },
         strength: Strength::Proof,
@@ -143,30 +153,11 @@ fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
             strength: Strength::Moderate,
         });
     }
-    if in_use.is_empty() {
-        finding.say(if covered {
-            "each of its ranges lies in another ServiceCIDR, so none has"
-        } else {
-            "; none has"
-        });
-        if verdict == Verdict::Stalled {
-            finding.steps.push(advice::nudge(range));
-        }
-        return finding;
+    if standing == Standing::Used {
+        add_advice(&mut finding, range, &used, finalizer);
+    } else if standing == Standing::Late {
+        finding.steps.push(advice::nudge(range));
     }
-    finding.wait.on.extend(
-        in_use
-            .iter()
-            .take(limits::BLOCKERS)
-            .map(|address| blocker(address, view)),
-    );
-    if in_use.len() > limits::BLOCKERS {
-        finding.wait.on.push(Blocker::new(
-            None,
-            format!("{} more addresses", in_use.len() - limits::BLOCKERS),
-        ));
-    }
-    add_advice(&mut finding, range, &in_use, finalizer);
     finding
 }
 
@@ -224,7 +215,7 @@ fn blocker(address: &Object, view: &View<'_>) -> Blocker {
     blocker
 }
 
-fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finalizer: &Finalizer) {
+fn add_advice(finding: &mut Finding, range: &Object, used: &[&Object], finalizer: &Finalizer) {
     let going = range.deletion().is_some();
     finding.outlook.push(Outlook {
         when: if going {
@@ -254,7 +245,7 @@ fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finaliz
         safety: Safety::Safe,
         lets_go: Vec::new(),
     });
-    for address in in_use.iter().take(limits::BLOCKERS) {
+    for address in used.iter().take(limits::BLOCKERS) {
         let (namespace, name) = service_of(address);
         finding
             .steps

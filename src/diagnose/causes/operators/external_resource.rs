@@ -60,7 +60,7 @@ use crate::{
     },
     knowledge::{
         Knowledge,
-        schema::{Fate, MarkPlace},
+        schema::{Fate, MarkPlace, StandsFor},
     },
     snapshot::facts::Object,
 };
@@ -89,16 +89,17 @@ fn add_external_resources(subject: &Subject<'_>, findings: &mut [Finding], view:
             ),
         });
     }
-    if is_suspended(object) {
+    if let Some((true, because)) = decided(object, StandsFor::Applied, view.knowledge) {
         first.outlook.push(Outlook {
             when: Moment::Goes,
-            then: "what it applied stays, and nothing manages it any more: spec.suspend is true, and with that its controller \
-                   lets go without deleting anything"
-                .into(),
+            then: format!(
+                "what it applied stays, and nothing manages it any more: {because}, and with that its controller lets go \
+                 without deleting anything"
+            ),
         });
-        first.do_not.push(
-            "resume it (spec.suspend: false) if what it applied is to stay: resumed, its controller deletes all of that".into(),
-        );
+        first.do_not.push(format!(
+            "change that ({because}) if what it applied is to stay: its controller then deletes all of it"
+        ));
     }
     let Some((kept, because)) = is_kept(object, view.knowledge) else {
         return;
@@ -116,13 +117,6 @@ fn add_external_resources(subject: &Subject<'_>, findings: &mut [Finding], view:
         when: Moment::Goes,
         then: format!("what it stands for outside the cluster{name} {becomes}: {because}"),
     });
-}
-
-/// Whether it is a Kustomization or HelmRelease of Flux that is suspended.
-fn is_suspended(object: &Object) -> bool {
-    let of_flux = object.is("kustomize.toolkit.fluxcd.io", "kustomizations")
-        || object.is("helm.toolkit.fluxcd.io", "helmreleases");
-    of_flux && object.value.pointer("/spec/suspend") == Some(&Value::Bool(true))
 }
 
 /// The addresses of the load balancer of a Service, an Ingress or a Gateway.
@@ -143,50 +137,38 @@ fn addresses(object: &Object) -> Vec<&str> {
         .collect()
 }
 
-/// Whether the external resource is kept, and the setting that says so.
+/// Whether what the object stands for outside of the cluster stays when the object goes, and why. None if nothing tells.
 pub(crate) fn is_kept(object: &Object, knowledge: &Knowledge) -> Option<(bool, String)> {
+    decided(object, StandsFor::Outside, knowledge)
+}
+
+/// What the first setting that tells something decides (`knowledge/fates.yaml`).
+fn decided(object: &Object, of: StandsFor, knowledge: &Knowledge) -> Option<(bool, String)> {
     // Of an object that a scan only listed, nobody knows its fields.
     if !object.was_read() {
         return None;
     }
     let kind = object.reference();
-    let is_its = |fate: &&Fate| fate.kinds.iter().any(|one| one.matches((&kind).into()));
-    if let Some(fate) = knowledge.fates().iter().find(is_its) {
-        return set_by(fate, object);
-    }
-    // Only managed resources of Crossplane have `forProvider` and these policies.
-    object.value.pointer("/spec/forProvider")?;
-    let policies: Vec<_> = object
-        .list("/spec/managementPolicies")
+    let is_of_kind =
+        |fate: &Fate| fate.kinds.is_empty() || fate.kinds.iter().any(|one| one.matches((&kind).into()));
+    let has_field = |fate: &Fate| {
+        let field = fate.with.as_ref();
+        field.is_none_or(|path| value_at(&object.value, path).is_some())
+    };
+    let mut fates = knowledge
+        .fates()
         .iter()
-        .filter_map(Value::as_str)
-        .collect();
-    // `Delete` overrides the older deletionPolicy. All policies (`*`) do not.
-    if policies.contains(&"Delete") {
-        return Some((false, "spec.managementPolicies has Delete".into()));
-    }
-    if !policies.is_empty() && !policies.contains(&"*") {
-        return Some((
-            true,
-            format!(
-                "spec.managementPolicies has no Delete, only {}",
-                policies.join(", ")
-            ),
-        ));
-    }
-    match object.text("/spec/deletionPolicy") {
-        "Orphan" => Some((true, "spec.deletionPolicy is Orphan".into())),
-        "Delete" => Some((false, "spec.deletionPolicy is Delete".into())),
-        _ => None,
-    }
+        .filter(|fate| fate.of == of && is_of_kind(fate) && has_field(fate));
+    fates.find_map(|fate| set_by(fate, object))
 }
 
 /// What a setting of this object does. Without the annotation, the controller has its own default.
 fn set_by(fate: &Fate, object: &Object) -> Option<(bool, String)> {
     let name = fate.place.name();
     let value = match &fate.place {
-        MarkPlace::Field(path) => match field_at(&object.value, path) {
-            Some(value) => value,
+        MarkPlace::Field(path) => match value_at(&object.value, path) {
+            Some(Value::Array(items)) => return set_by_list(fate, items),
+            Some(value) => in_text(value),
             None => "not set".to_owned(),
         },
         MarkPlace::Annotation(_) | MarkPlace::Label(_) => {
@@ -194,18 +176,35 @@ fn set_by(fate: &Fate, object: &Object) -> Option<(bool, String)> {
             (!value.is_empty()).then(|| value.to_owned())?
         }
     };
-    let is_kept = if fate.keeps.is_empty() {
-        !fate.deletes.contains(&value)
-    } else {
-        fate.keeps.contains(&value)
+    let (keeps, deletes) = (fate.keeps.contains(&value), fate.deletes.contains(&value));
+    let is_kept = match (fate.keeps.is_empty(), fate.deletes.is_empty()) {
+        (false, false) if !keeps && !deletes => return None,
+        (true, _) => !deletes,
+        (false, _) => keeps,
     };
     Some((is_kept, format!("{name} is {value}")))
 }
 
-/// The value of a field as text.
-fn field_at(object: &Value, path: &str) -> Option<String> {
-    let value = object.pointer(&format!("/{}", path.replace('.', "/")))?;
-    Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+/// What a list does: it names what the controller may do.
+fn set_by_list(fate: &Fate, items: &[Value]) -> Option<(bool, String)> {
+    let name = fate.place.name();
+    let items: Vec<_> = items.iter().map(in_text).collect();
+    if let Some(deletes) = items.iter().find(|item| fate.deletes.contains(item)) {
+        return Some((false, format!("{name} has {deletes}")));
+    }
+    let is_open = items.is_empty() || items.iter().any(|item| fate.open.contains(item));
+    (!is_open).then(|| {
+        let (missing, items) = (fate.deletes.join(" or "), items.join(", "));
+        (true, format!("{name} has no {missing}, only {items}"))
+    })
+}
+
+fn value_at<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    object.pointer(&format!("/{}", path.replace('.', "/")))
+}
+
+fn in_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

@@ -143,16 +143,16 @@ fn capitalized(text: &str) -> String {
         .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Adds the marks that pause the controller for this object, or for its Cluster.
+/// Adds the marks that pause the controller for this object, or for the one that it names in a label.
 fn add_pause_marks(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let mut found: Vec<_> = paused::marks(object, view)
         .into_iter()
         .map(|mark| (object, mark))
         .collect();
-    match paused::cluster(object, view) {
-        Ok(cluster) => found.extend(cluster),
+    match paused::of_owner(object, view) {
+        Ok(owner) => found.extend(owner),
         Err(missing) => finding.say(format!(
-            "Whether its Cluster is paused is not known: {}",
+            "Whether its owner is paused is not known: {}",
             missing.in_words()
         )),
     }

@@ -102,8 +102,8 @@ fn add_waits(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) 
         holder,
         ..
     } = *described;
-    // A wait that was not read in the sources is told in words only.
     if entry.is_judged(Judged::WaitsFor) {
+        add_hints(described, finding, view);
         return;
     }
     let mut search = Search {
@@ -117,6 +117,31 @@ fn add_waits(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) 
         search.look_up(wait);
     }
     search.conclude(&entry.waits_for.on);
+}
+
+/// Looks up what an entry concludes and no source shows. What is found is a hint, and keeps nothing.
+fn add_hints(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) {
+    let mut trial = finding.clone();
+    trial.wait.on.clear();
+    let mut search = Search {
+        object: described.object,
+        holder: described.holder,
+        finding: &mut trial,
+        view,
+        met: Vec::new(),
+    };
+    for wait in &described.entry.waits_for.on {
+        search.look_up(wait);
+    }
+    let hints = trial.wait.on.iter().map(|blocker| Evidence {
+        source: format!("catalogue entry {}", described.entry.name),
+        value: format!(
+            "no source shows what it waits for; it may be {}",
+            blocker.in_words()
+        ),
+        strength: Strength::Hint,
+    });
+    finding.evidence.extend(hints);
 }
 
 impl Search<'_, '_> {

@@ -59,8 +59,9 @@ use crate::{
             advice,
             cause::{Cause, On, Reads, Tells},
             controller::Controller,
+            in_use,
+            in_use::{Standing, Users},
             storage::{pvc_protection, stop_consumers},
-            verdicts,
         },
         kinds::Pod,
         limits,
@@ -95,31 +96,18 @@ fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Controller::of(claim, finalizer, None, view);
     let entries = claim.list("/status/reservedFor");
     let consumers = consumers(claim, entries, view);
-    let mut finding = Finding::new(
-        Some(finalizer.clone()),
-        verdict(claim, &consumers, view),
-        holder
-            .removes("kube-controller-manager (resourceclaim controller)")
-            .once("nobody is left in status.reservedFor"),
-    );
-    holder.add_evidence(&mut finding);
-    finding.wait.on = pvc_protection::blockers(&consumers.pods, view);
-    for (place, name) in &consumers.others {
-        finding.wait.on.push(Blocker::new(
-            None,
-            format!("status.reservedFor[{place}] names {name}, and Kubernetes never drops such an entry: whoever wrote it must"),
-        ));
-    }
-    if let Some(missing) = &consumers.unread {
+    let says = holder
+        .removes("kube-controller-manager (resourceclaim controller)")
+        .once("nobody is left in status.reservedFor");
+    let users = users(&consumers, view);
+    let (mut finding, standing) = in_use::finding(claim, finalizer, &holder, says, users, view);
+    if standing == Standing::NotSeen {
+        finding.wait.on.extend(entries_of_others(&consumers));
+    } else if let Some(missing) = &consumers.unread {
         finding.say(format!(
-            "whether its pods still use it is not known: {}",
+            "whether more of its pods use it is not known: {}",
             missing.in_words()
         ));
-    }
-    if entries.is_empty() {
-        finding.say("nobody is");
-    } else if consumers.droppable == entries.len() {
-        finding.say("all that it names have finished or are gone, and are dropped by the next look");
     }
     finding.evidence.push(Evidence {
         source: format!("ResourceClaim {} status.reservedFor", claim.name()),
@@ -130,7 +118,7 @@ fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         ),
         strength: Strength::Proof,
     });
-    add_advice(&mut finding, claim, &consumers, view);
+    add_advice(&mut finding, claim, &consumers, standing, view);
     finding.do_not.push(format!(
         "remove {} by hand: the scheduler forgets that the device is taken, and may give it to a second pod while the \
          first still uses it",
@@ -139,16 +127,33 @@ fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     finding
 }
 
-fn verdict(claim: &Object, consumers: &Consumers<'_>, view: &View<'_>) -> Verdict {
-    if !consumers.pods.is_empty() {
-        Verdict::InUse
-    } else if consumers.unread.is_some() {
-        Verdict::Unknown
-    } else if !consumers.others.is_empty() {
-        Verdict::Waiting
-    } else {
-        verdicts::nothing_blocks(claim, view)
+/// Who uses the device: Pods, and entries that the controller never drops.
+fn users(consumers: &Consumers<'_>, view: &View<'_>) -> Users {
+    let others = entries_of_others(consumers);
+    match &consumers.unread {
+        _ if !consumers.pods.is_empty() => {
+            let mut blockers = pvc_protection::blockers(&consumers.pods, view);
+            blockers.extend(others);
+            Users::Found(Verdict::InUse, blockers)
+        }
+        Some(missing) => Users::not_seen("whether its pods still use it", missing),
+        None if consumers.droppable > 0 => Users::of(
+            others.collect(),
+            Verdict::Waiting,
+            "all that it names have finished or are gone, and are dropped by the next look",
+        ),
+        None => Users::of(others.collect(), Verdict::Waiting, "nobody is"),
     }
+}
+
+/// The entries that the controller does not drop.
+fn entries_of_others(consumers: &Consumers<'_>) -> impl Iterator<Item = Blocker> {
+    consumers.others.iter().map(|(place, name)| {
+        let says = format!(
+            "status.reservedFor[{place}] names {name}, and Kubernetes never drops such an entry: whoever wrote it must"
+        );
+        Blocker::new(None, says)
+    })
 }
 
 fn consumers<'a>(claim: &Object, entries: &[Value], view: &View<'a>) -> Consumers<'a> {
@@ -176,7 +181,13 @@ fn is_done(pod: &Object) -> bool {
     Pod(pod).is_finished() || pod.deletion().is_some() && Pod(pod).node().is_empty()
 }
 
-fn add_advice(finding: &mut Finding, claim: &Object, consumers: &Consumers<'_>, view: &View<'_>) {
+fn add_advice(
+    finding: &mut Finding,
+    claim: &Object,
+    consumers: &Consumers<'_>,
+    standing: Standing,
+    view: &View<'_>,
+) {
     let is_being_deleted = claim.deletion().is_some();
     if !consumers.pods.is_empty() {
         let when = if is_being_deleted {
@@ -199,7 +210,7 @@ fn add_advice(finding: &mut Finding, claim: &Object, consumers: &Consumers<'_>, 
     for (place, name) in &consumers.others {
         finding.steps.push(drop_entry(claim, *place, name));
     }
-    if finding.wait.verdict == Verdict::Stalled {
+    if standing == Standing::Late {
         finding.steps.push(advice::nudge(claim));
     }
 }

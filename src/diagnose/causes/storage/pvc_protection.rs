@@ -70,10 +70,10 @@ use crate::{
             advice,
             cause::{Cause, On, Reads, Tells},
             controller::Controller,
+            in_use,
+            in_use::{Standing, Users},
             release,
             storage::stop_consumers,
-            verdicts,
-            verdicts::unknown,
         },
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Strength, Verdict},
@@ -100,40 +100,37 @@ fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
         .once("no pod uses the claim");
     let pods = match view.list("", "pods", claim.namespace()) {
         Ok(pods) => pods,
-        Err(missing) => return unknown(finalizer, &says, "whether one does", &missing),
+        Err(missing) => {
+            let users = Users::not_seen("whether one does", &missing);
+            return in_use::finding(claim, finalizer, &controller, says, users, view).0;
+        }
     };
-    let users: Vec<&Object> = pods.iter().filter(|pod| uses(pod, claim)).collect();
-    let verdict = if users.is_empty() {
-        verdicts::nothing_blocks(claim, view)
+    let using: Vec<&Object> = pods.iter().filter(|pod| uses(pod, claim)).collect();
+    let nobody = if claim.deletion().is_some() {
+        "no pod does any more"
     } else {
-        Verdict::InUse
+        "no pod does now"
     };
-    let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
-    finding.wait.on = blockers(&users, view);
-    controller.add_evidence(&mut finding);
+    let users = Users::of(blockers(&using, view), Verdict::InUse, nobody);
+    let (mut finding, standing) = in_use::finding(claim, finalizer, &controller, says, users, view);
     finding.evidence.push(Evidence {
         source: format!("pods in {}", claim.namespace()),
-        value: format!("{} of {} have a node and name the claim", users.len(), pods.len()),
+        value: format!("{} of {} have a node and name the claim", using.len(), pods.len()),
         strength: Strength::Proof,
     });
-    if users.is_empty() {
-        finding.say(if claim.deletion().is_some() {
-            "no pod does any more"
-        } else {
-            "no pod does now"
-        });
+    if standing == Standing::Used {
+        add_advice(&mut finding, claim, &using, view);
+    } else {
         // The diagnosis says this elsewhere for a claim that is not being deleted.
         if claim.deletion().is_some() {
             finding.outlook.push(data_outlook(claim, view));
         }
-        if verdict == Verdict::Stalled {
+        if standing == Standing::Late {
             finding.steps.push(release::letting_go(
                 advice::nudge(claim),
                 release::by_whole_end_of(claim, view),
             ));
         }
-    } else {
-        add_advice(&mut finding, claim, &users, view);
     }
     finding
 }

@@ -58,9 +58,9 @@ use crate::{
             advice::remove_finalizer,
             cause::{Cause, On, Reads, Tells},
             controller::Controller,
+            in_use,
+            in_use::{Standing, Users},
             storage::volume_snapshot_content::GROUP,
-            verdicts,
-            verdicts::unknown,
         },
         kinds::{
             PersistentVolumeClaim, StorageClass, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent,
@@ -105,7 +105,10 @@ fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) 
         .once("no snapshot is being taken of the claim");
     let snapshots = match view.list(GROUP, "volumesnapshots", claim.namespace()) {
         Ok(snapshots) => snapshots,
-        Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
+        Err(missing) => {
+            let users = Users::not_seen("whether one is", &missing);
+            return in_use::finding(claim, finalizer, &controller, says, users, view).0;
+        }
     };
     let snapshots_of_claim: Vec<_> = snapshots
         .iter()
@@ -125,8 +128,7 @@ fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) 
         });
     let busy: Vec<_> = busy.collect();
     let idle = busy.is_empty();
-    let mut finding = source_in_use(claim, finalizer, says, busy, "snapshot", view);
-    controller.add_evidence(&mut finding);
+    let mut finding = source_in_use(claim, finalizer, (&controller, says), busy, "snapshot", view);
     if finding.wait.verdict == Verdict::Stalled {
         finding.steps.insert(
             0,
@@ -172,11 +174,13 @@ fn clone_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
         .once("no claim that is cloned from this one is Pending");
     let busy = match pending_claims_from(claim.namespace(), "PersistentVolumeClaim", claim.name(), view) {
         Ok(busy) => busy,
-        Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
+        Err(missing) => {
+            let users = Users::not_seen("whether one is", &missing);
+            return in_use::finding(claim, finalizer, &controller, says, users, view).0;
+        }
     };
     let idle = busy.is_empty();
-    let mut finding = source_in_use(claim, finalizer, says, busy, "clone", view);
-    controller.add_evidence(&mut finding);
+    let mut finding = source_in_use(claim, finalizer, (&controller, says), busy, "clone", view);
     if idle {
         controller.add_if_late(&mut finding, claim);
     }
@@ -204,11 +208,13 @@ fn restore_in_progress(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>
         .once("no claim that is restored from this snapshot is Pending");
     let busy = match pending_claims_from(snapshot.namespace(), "VolumeSnapshot", snapshot.name(), view) {
         Ok(busy) => busy,
-        Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
+        Err(missing) => {
+            let users = Users::not_seen("whether one is", &missing);
+            return in_use::finding(snapshot, finalizer, &controller, says, users, view).0;
+        }
     };
     let idle = busy.is_empty();
-    let mut finding = source_in_use(snapshot, finalizer, says, busy, "restore", view);
-    controller.add_evidence(&mut finding);
+    let mut finding = source_in_use(snapshot, finalizer, (&controller, says), busy, "restore", view);
     if idle {
         // No controller watches for this finalizer: a periodic clean-up removes it, or it stays.
         finding.steps.retain(|step| step.kind() != StepKind::Nudge);
@@ -242,19 +248,15 @@ fn driver_of<'a>(snapshot: &Object, view: &View<'a>) -> Result<Option<&'a str>, 
 fn source_in_use(
     object: &Object,
     finalizer: &Finalizer,
-    says: Said,
+    (controller, says): (&Controller, Said),
     busy: Vec<Blocker>,
     what: &str,
     view: &View<'_>,
 ) -> Finding {
-    let mut finding = Finding::new(
-        Some(finalizer.clone()),
-        verdicts::nothing_blocks(object, view),
-        says,
-    );
-    if busy.is_empty() {
-        finding.say("there is none");
-        if finding.wait.verdict == Verdict::Stalled {
+    let users = Users::of(busy, Verdict::Waiting, "there is none");
+    let (mut finding, standing) = in_use::finding(object, finalizer, controller, says, users, view);
+    if standing != Standing::Used {
+        if standing == Standing::Late {
             finding.steps.push(advice::nudge(object));
             let text = format!(
                 "if it stays: take off this one finalizer, which an interrupted {what} left behind; it guards nothing any \
@@ -274,13 +276,17 @@ fn source_in_use(
         }
         return finding;
     }
-    finding.wait.verdict = Verdict::Waiting;
     finding.outlook.push(Outlook {
         when: Moment::WorkDone,
         then: "this finalizer goes by itself".into(),
     });
-    for blocker in busy.iter().take(limits::STEPS_FOR_EACH) {
-        let Some(other) = &blocker.object else { continue };
+    let busy: Vec<_> = finding
+        .wait
+        .on
+        .iter()
+        .filter_map(|on| on.object.clone())
+        .collect();
+    for other in busy.iter().take(limits::STEPS_FOR_EACH) {
         let (kind, name) = (&other.kind, &other.name);
         let (text, safety) = if what == "snapshot" {
             (
@@ -310,7 +316,6 @@ fn source_in_use(
             lets_go: Vec::new(),
         });
     }
-    finding.wait.on = busy;
     finding.do_not.push(format!(
         "remove {} by hand while the {what} runs: it fails, or what it makes is incomplete",
         finalizer.name

@@ -55,9 +55,9 @@ use crate::{
             advice,
             cause::{Cause, On, Reads, Tells},
             controller::Controller,
+            in_use,
+            in_use::{Standing, Users},
             storage::pv_protection,
-            verdicts,
-            verdicts::unknown,
         },
         kinds::{PersistentVolume, PersistentVolumeClaim},
         limits,
@@ -92,17 +92,15 @@ fn class_in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
     };
     let used_by_claims = users(claims.as_deref().unwrap_or_default(), classes_of_claim);
     let used_by_volumes = users(volumes.as_deref().unwrap_or_default(), classes_of_volume);
-    let none = used_by_claims.is_empty() && used_by_volumes.is_empty();
-    if let (true, Some(missing)) = (none, claims.as_ref().err().or(volumes.as_ref().err())) {
-        return unknown(finalizer, &says, "whether one does", missing);
-    }
-    let verdict = if none {
-        verdicts::nothing_blocks(class, view)
-    } else {
-        Verdict::InUse
+    let using = blockers(&used_by_claims, &used_by_volumes, view);
+    let users = match claims.as_ref().err().or(volumes.as_ref().err()) {
+        Some(missing) if using.is_empty() => Users::not_seen("whether one does", missing),
+        _ => Users::of(using, Verdict::InUse, "none does"),
     };
-    let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
-    controller.add_evidence(&mut finding);
+    let (mut finding, standing) = in_use::finding(class, finalizer, &controller, says, users, view);
+    if standing == Standing::NotSeen {
+        return finding;
+    }
     finding.evidence.push(Evidence {
         source: "PersistentVolumeClaims and PersistentVolumes, volumeAttributesClassName".into(),
         value: format!(
@@ -113,14 +111,12 @@ fn class_in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
         ),
         strength: Strength::Proof,
     });
-    if none {
-        finding.say("none does");
-        if verdict == Verdict::Stalled {
+    if standing != Standing::Used {
+        if standing == Standing::Late {
             finding.steps.push(advice::nudge(class));
         }
         return finding;
     }
-    finding.wait.on = blockers(&used_by_claims, &used_by_volumes, view);
     finding.outlook.push(Outlook {
         when: if class.deletion().is_some() {
             Moment::NothingDone

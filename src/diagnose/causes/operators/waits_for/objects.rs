@@ -8,6 +8,7 @@ use crate::{
             advice::explain_step,
             operators::{missing_reference, missing_reference::Reference, referenced_by},
         },
+        kinds::Pod,
         limits,
         model::{Blocker, Evidence, Moment, Outlook, Step, Strength, Verdict},
     },
@@ -119,9 +120,7 @@ impl<'v> Search<'_, 'v> {
         for pattern in kinds {
             let is_meant = |ty: &&ResourceType| {
                 let of_its_group = !pattern.group().contains('*') || ty.group == *own;
-                // Types of the core group are referenced in their own ways, and have their own causes.
                 of_its_group
-                    && !ty.group.is_empty()
                     && pattern.matches(GroupKind {
                         group: &ty.group,
                         kind: &ty.kind,
@@ -137,7 +136,10 @@ impl<'v> Search<'_, 'v> {
                 self.met.push(Met::Unseen);
             }
             for ty in types.by_ref().take(limits::TYPES_OF_PATTERN) {
-                self.add_type(ty, relation, namespace);
+                match place(self.object, ty, relation, namespace) {
+                    Some(place) => self.add_type(ty, relation, place),
+                    None => self.met.push(Met::Unseen),
+                }
             }
             if types.next().is_some() {
                 self.met.push(Met::Unseen);
@@ -165,8 +167,7 @@ impl<'v> Search<'_, 'v> {
 
     fn add_type(&mut self, ty: &ResourceType, relation: Relation, namespace: &str) {
         let object = self.object;
-        let place = if ty.namespaced { namespace } else { "" };
-        let all = match self.view.list(&ty.group, &ty.plural, place) {
+        let all = match self.view.list(&ty.group, &ty.plural, namespace) {
             Ok(all) => all,
             Err(missing) => {
                 self.finding.say(format!(
@@ -180,7 +181,7 @@ impl<'v> Search<'_, 'v> {
         };
         let found: Vec<_> = all
             .iter()
-            .filter(|other| other.reference() != object.reference())
+            .filter(|other| other.reference() != object.reference() && !is_finished(other))
             .filter_map(|other| Some((other, relation_in_words(object, other, relation)?)))
             .collect();
         if found.is_empty() {
@@ -232,6 +233,28 @@ impl<'v> Search<'_, 'v> {
             self.finding.steps.splice(0..0, steps);
         }
     }
+}
+
+/// The namespace in which objects of this type are looked for, or all if it is empty. A cluster has any number of Pods and
+/// Secrets: those that use the object, or were made for it, are looked for only beside it, and others not at all.
+fn place<'a>(
+    object: &'a Object,
+    ty: &ResourceType,
+    relation: Relation,
+    namespace: &'a str,
+) -> Option<&'a str> {
+    let is_of_core = ty.group.is_empty() && ty.namespaced;
+    let place = match (relation, namespace) {
+        _ if !ty.namespaced => "",
+        (Relation::Uses | Relation::MadeFor, "") if is_of_core => object.namespace(),
+        _ => namespace,
+    };
+    (!is_of_core || !place.is_empty()).then_some(place)
+}
+
+/// Whether it is a Pod that has ended. Such a Pod uses nothing any more.
+fn is_finished(other: &Object) -> bool {
+    other.is("", "pods") && Pod(other).is_finished()
 }
 
 fn relation_in_words(object: &Object, other: &Object, relation: Relation) -> Option<String> {

@@ -2,9 +2,13 @@
 //! what.
 
 use jiff::Timestamp;
-use serde_json::json;
+use k8s_openapi::{
+    api::core::v1::{Event, EventSource, ObjectReference},
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time},
+};
+use serde_json::Value;
 
-use super::{Action, FIELD_MANAGER, Plan, Request};
+use crate::plan::{Action, FIELD_MANAGER, Plan, Request};
 
 /// The namespace for Events of cluster-scoped objects
 /// (`kubernetes/kubernetes:pkg/apis/core/validation/events.go`).
@@ -53,30 +57,40 @@ pub fn event(plan: &Plan, user: Option<&str>, now: Timestamp) -> Request {
         Action::Nudge | Action::Retain | Action::Rescue => "Normal",
         Action::Remove | Action::Finalize | Action::Unmark => "Warning",
     };
+    let time = Some(Time(now));
+    let event = Event {
+        metadata: ObjectMeta {
+            generate_name: Some(format!("{FIELD_MANAGER}-")),
+            namespace: Some(namespace.to_owned()),
+            ..ObjectMeta::default()
+        },
+        involved_object: ObjectReference {
+            api_version: Some(target.api_version.clone()),
+            kind: Some(target.kind.clone()),
+            namespace: target.namespace.clone(),
+            name: Some(target.name.clone()),
+            uid: Some(target.uid.clone()),
+            resource_version: Some(plan.resource_version.clone()),
+            ..ObjectReference::default()
+        },
+        type_: Some(kind.to_owned()),
+        reason: Some(reason.to_owned()),
+        message: Some(says),
+        source: Some(EventSource {
+            component: Some(FIELD_MANAGER.to_owned()),
+            ..EventSource::default()
+        }),
+        reporting_component: Some(FIELD_MANAGER.to_owned()),
+        first_timestamp: time.clone(),
+        last_timestamp: time,
+        count: Some(1),
+        ..Event::default()
+    };
     Request {
         method: "POST",
         path: format!("/api/v1/namespaces/{namespace}/events"),
         content_type: "application/json",
-        body: json!({
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"generateName": format!("{FIELD_MANAGER}-"), "namespace": namespace},
-            "involvedObject": {
-                "apiVersion": target.api_version,
-                "kind": target.kind,
-                "namespace": target.namespace,
-                "name": target.name,
-                "uid": target.uid,
-                "resourceVersion": plan.resource_version,
-            },
-            "type": kind,
-            "reason": reason,
-            "message": says,
-            "source": {"component": FIELD_MANAGER},
-            "reportingComponent": FIELD_MANAGER,
-            "firstTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            "lastTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            "count": 1,
-        }),
+        // The types of Kubernetes have only keys that JSON can have.
+        body: serde_json::to_value(event).unwrap_or(Value::Null),
     }
 }
