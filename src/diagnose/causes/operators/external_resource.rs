@@ -98,7 +98,7 @@ fn add_external_resources(subject: &Subject<'_>, findings: &mut [Finding], view:
             ),
         });
         first.do_not.push(format!(
-            "change that ({because}) if what it applied is to stay: its controller then deletes all of it"
+            "resume it ({because}) if what it applied is to stay: resumed, its controller deletes all of that"
         ));
     }
     let Some((kept, because)) = is_kept(object, view.knowledge) else {
@@ -169,6 +169,8 @@ fn set_by(fate: &Fate, object: &Object) -> Option<(bool, String)> {
         MarkPlace::Field(path) => match value_at(&object.value, path) {
             Some(Value::Array(items)) => return set_by_list(fate, items),
             Some(value) => in_text(value),
+            // A list that is not set has the default of its controller, and tells nothing.
+            None if !fate.open.is_empty() => return None,
             None => "not set".to_owned(),
         },
         MarkPlace::Annotation(_) | MarkPlace::Label(_) => {
