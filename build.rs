@@ -39,7 +39,9 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 use drift::{Look, Place};
-use schema::{Datastore, Deployer, Entry, Fate, Located, Loss, Mark, Mistake, Platform, VerifiedIn};
+use schema::{
+    Datastore, DefaultReference, Deployer, Entry, Fate, Located, Loss, Mark, Mistake, Platform, VerifiedIn,
+};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=knowledge");
@@ -80,6 +82,7 @@ struct All {
     marks: Vec<Mark>,
     fates: Vec<Fate>,
     losses: Vec<Loss>,
+    defaults: Vec<DefaultReference>,
     datastores: Vec<Datastore>,
 }
 
@@ -100,7 +103,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
     let (mut platforms, mut deployers, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut fates, mut losses, mut datastores) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut fates, mut losses, mut defaults, mut datastores) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut looks = Vec::new();
     for path in paths {
         if BESIDE.iter().any(|name| path.ends_with(name)) {
@@ -147,6 +150,11 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
                 Ok(read) => losses = read,
                 Err(found) => mistakes.push(found),
             }
+        } else if path.ends_with("defaults.yaml") {
+            match schema::defaults(&file, &text) {
+                Ok(read) => defaults = read,
+                Err(found) => mistakes.push(found),
+            }
         } else if path.ends_with("marks.yaml") {
             match schema::marks(&file, &text) {
                 Ok(read) => marks = read,
@@ -172,6 +180,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
             marks,
             fates,
             losses,
+            defaults,
             datastores,
         })
     } else {

@@ -39,12 +39,13 @@ use measure::{process, ratio, summary};
 use replay::Request;
 use serde_json::json;
 
-/// A claim that three of fifty pods use, its volume, one of these pods, and, from [`fill`], a namespace and a
-/// type whose objects have finalizers.
-const TARGETS: [&[&str]; 5] = [
+/// A claim that three of fifty pods use, its volume, one of these pods, a custom object whose finalizer nobody described and
+/// that names others, and, from [`fill`], a namespace and a type whose objects have finalizers.
+const TARGETS: [&[&str]; 6] = [
     &["explain", "pvc/data", "-n", "ns-1"],
     &["explain", "pv/disk"],
     &["explain", "pod/pod-0", "-n", "ns-1"],
+    &["explain", "kind1s.g1.example.com/surrounded", "-n", "ns-1"],
     &["explain", "ns/ns-0"],
     &["explain", "crd/kind0s.g0.example.com"],
 ];
@@ -167,6 +168,19 @@ spec:
   storageClassName: ''
   accessModes: [ReadWriteOnce]
   resources: {requests: {storage: 1Mi}}
+---
+apiVersion: g1.example.com/v1
+kind: Kind1
+metadata: {name: surrounded, namespace: ns-1, finalizers: [bench.example.com/waits]}
+spec:
+  kind11Ref: {name: gone}
+  kind21Name: gone
+  podSelector: {matchLabels: {app: none}}
+---
+apiVersion: g1.example.com/v1
+kind: Kind31
+metadata: {name: uses, namespace: ns-2}
+spec: {kind1Ref: {name: surrounded, namespace: ns-1}}
 ",
     );
     let pods = (0..50).map(|n| pod(n, if n < 3 { "data" } else { "other" }));
@@ -183,12 +197,15 @@ spec:
         &["pvc/data", "-n", "ns-1"][..],
         &["pv/disk"],
         &["pod/pod-0", "-n", "ns-1", "--grace-period=1"],
+        &["kind1s.g1.example.com/surrounded", "-n", "ns-1"],
         &["ns/ns-0"],
         &["crd/kind0s.g0.example.com"],
     ] {
         let words = ["delete", "--wait=false"].iter().chain(what).copied();
         cluster.kubectl(words).success();
     }
+    // What stands around an object is looked at after three minutes.
+    cluster.deleted_earlier("g1.example.com/kind1s/ns-1/surrounded", 600);
     let condition = |ty: &str, reason: &str, message: &str| {
         json!({"type": ty, "status": "True", "reason": reason, "message": message,
             "lastTransitionTime": "2026-01-01T00:00:00Z"})

@@ -18,14 +18,15 @@ use crate::schema::{Located, Match};
 /// in less time. 3.0 MB become 0.76 MB in blocks of 8 KiB, 0.54 MB in these, and 0.46 MB in blocks of 128 KiB.
 const BLOCK: usize = 32 * 1024;
 
-/// Writes `catalogue.deflate`, `kinds.txt` and `catalogue.rs`, and the tables of platforms, deployers, marks, fates, losses
-/// and datastores.
+/// Writes `catalogue.deflate`, `kinds.txt` and `catalogue.rs`, and the tables of platforms, deployers, marks, fates, losses,
+/// defaults and datastores.
 pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     fs::write(out.join("platforms.json"), serde_json::to_string(&all.platforms)?)?;
     fs::write(out.join("deployers.json"), serde_json::to_string(&all.deployers)?)?;
     fs::write(out.join("marks.json"), serde_json::to_string(&all.marks)?)?;
     fs::write(out.join("fates.json"), serde_json::to_string(&all.fates)?)?;
     fs::write(out.join("losses.json"), serde_json::to_string(&all.losses)?)?;
+    fs::write(out.join("defaults.json"), serde_json::to_string(&all.defaults)?)?;
     fs::write(
         out.join("datastores.json"),
         serde_json::to_string(&all.datastores)?,

@@ -20,8 +20,10 @@ pub(crate) mod kinds;
 pub mod leftovers;
 mod limits;
 pub mod model;
+mod place;
 pub(crate) mod reclaim_policy;
 mod removal;
+mod risk;
 mod service_backend;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -48,7 +50,7 @@ use crate::{
         impact::Impact,
         view::{Causes, View},
     },
-    knowledge::Knowledge,
+    knowledge::{Knowledge, schema::gentle_first},
     object::{Age, Finalizer, ObjectRef},
     snapshot::facts::{Facts, Object, Query},
 };
@@ -135,11 +137,15 @@ pub fn looks_into(object: &ObjectRef) -> bool {
 }
 
 fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View<'_>) -> Diagnosis {
+    let risk = risk::risk(target, &findings, view);
+    let headline = headline(target, &findings, risk.is_some(), view);
+    let place = place::terminating_namespace(target, view);
     let mut diagnosis = Diagnosis {
         target: target.reference(),
         deletion: target.deletion(),
         observed_at: view.now(),
-        headline: headline(target, &findings, view),
+        headline,
+        risk,
         waits: Vec::new(),
         outlook: Vec::new(),
         effects: impact.effects,
@@ -164,25 +170,42 @@ fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View
         extend_new(&mut diagnosis.do_not, finding.do_not);
         extend_new(&mut diagnosis.evidence, finding.evidence);
     }
+    diagnosis.outlook.extend(place);
     blocks.sort_by_key(|(rank, _, _)| *rank);
     for (_, finalizer, steps) in blocks {
-        add_block(&mut diagnosis, finalizer.as_ref(), steps);
+        let steps = by_moment(steps).into_iter().flat_map(|steps| {
+            let is_destructive = |step: &Step| step.safety == Safety::Destructive;
+            gentle_first(steps, |step| &step.text, is_destructive)
+        });
+        add_block(&mut diagnosis, finalizer.as_ref(), steps.collect());
     }
-    add_block(&mut diagnosis, None, impact.steps);
+    // What precedes a deletion has an order of its own: each step needs the one before.
+    let steps = by_moment(impact.steps).into_iter().flatten();
+    add_block(&mut diagnosis, None, steps.collect());
     extend_new(&mut diagnosis.evidence, impact.evidence);
     cut::shorten_texts(&mut diagnosis);
     diagnosis
 }
 
-/// Adds the steps for one finalizer. Those for the same moment stand together, in the order in which the moments first
-/// occur.
-fn add_block(diagnosis: &mut Diagnosis, finalizer: Option<&Finalizer>, mut steps: Vec<Step>) {
-    let moments: Vec<_> = steps.iter().map(|step| step.when).collect();
-    steps.sort_by_key(|step| moments.iter().position(|when| *when == step.when));
+/// Adds the steps for one finalizer.
+fn add_block(diagnosis: &mut Diagnosis, finalizer: Option<&Finalizer>, steps: Vec<Step>) {
     extend_new(&mut diagnosis.steps, steps);
     diagnosis
         .steps_for
         .resize(diagnosis.steps.len(), finalizer.cloned());
+}
+
+/// The steps for the same moment stand together, in the order in which the moments first occur.
+fn by_moment(steps: Vec<Step>) -> Vec<Vec<Step>> {
+    let mut moments: Vec<Vec<Step>> = Vec::new();
+    for step in steps {
+        let of_moment = |same: &&mut Vec<Step>| same.first().is_some_and(|first| first.when == step.when);
+        match moments.iter_mut().find(of_moment) {
+            Some(same) => same.push(step),
+            None => moments.push(vec![step]),
+        }
+    }
+    moments
 }
 
 /// Adds the items that are not in the list yet. Two finalizers that wait for the same thing say the same.
@@ -194,7 +217,7 @@ fn extend_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-fn headline(target: &Object, findings: &[Finding], view: &View<'_>) -> String {
+fn headline(target: &Object, findings: &[Finding], is_at_risk: bool, view: &View<'_>) -> String {
     let name = target.reference().in_words();
     let phase = match target.text("/status/phase") {
         "" | "Terminating" => String::new(),
@@ -206,13 +229,23 @@ fn headline(target: &Object, findings: &[Finding], view: &View<'_>) -> String {
     };
     if deletion.in_grace(view.now()) {
         let rest = Age::between(view.now(), deletion.timestamp);
-        return format!(
-            "{name}: asked to stop, with {rest} of its grace period left{phase}. Slow, not stuck."
-        );
+        // What was not read may be what keeps it then.
+        let prospect = match (is_at_risk, view.gaps().is_empty()) {
+            (true, _) => " At risk: stuck soon.",
+            (false, true) => " Slow, not stuck.",
+            (false, false) => "",
+        };
+        return format!("{name}: asked to stop, with {rest} of its grace period left{phase}.{prospect}");
     }
     let age = Age::between(deletion.requested_at(), view.now());
     if target.is("", "namespaces") {
-        return format!("{name}: Terminating for {age}. Until it is gone nothing can be created in it.");
+        let prospect = if is_at_risk { " At risk: stuck soon." } else { "" };
+        return format!(
+            "{name}: Terminating for {age}. Until it is gone nothing can be created in it.{prospect}"
+        );
+    }
+    if is_at_risk {
+        return format!("{name}: Terminating for {age}{phase}. At risk: stuck soon.");
     }
     let verdicts: BTreeSet<_> = findings.iter().map(|finding| finding.wait.verdict).collect();
     let comment = if verdicts.contains(&Verdict::InUse)

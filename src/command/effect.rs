@@ -30,7 +30,7 @@ const CHANGING: [&str; 16] = [
 ];
 
 /// Flags with which nothing is changed, whatever the verb is.
-const HARMLESS: [&str; 3] = ["--dry-run=server", "--help", "--print-etcd-commands"];
+const HARMLESS: [&str; 4] = ["--dry-run=server", "--help", "--plan", "--print-etcd-commands"];
 
 impl Command {
     /// The effect of the command. Flags with their values can stand before the verb, so the first word that is a verb counts.

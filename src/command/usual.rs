@@ -93,6 +93,11 @@ impl Command {
         )
     }
 
+    /// Shows the plan for that removal. The API server is asked whether it would take it, and nothing is changed.
+    pub fn plan_removal(type_name: &str, name: &str, namespace: &str, finalizer: &str) -> Self {
+        Command::remove(type_name, name, namespace, finalizer).with("--plan")
+    }
+
     /// Sets volumes to Retain, or the volumes of claims. A name is `pv/NAME` or `pvc/NAME`.
     pub fn keep_disks(names: impl IntoIterator<Item = String>, namespace: &str) -> Self {
         let mut command = Command::of("kubectl finalizers rescue", []).arguments(names);
@@ -113,7 +118,8 @@ impl Command {
 
     /// Whether it plans the removal of a finalizer.
     pub fn is_remove(&self) -> bool {
-        self.begins_with(&["kubectl", "finalizers", "remove"])
+        let only_plans = |word: &Word| word.ours_alone() == Some("--plan");
+        self.begins_with(&["kubectl", "finalizers", "remove"]) && !self.words.iter().any(only_plans)
     }
 
     /// Whether it keeps the disks of volumes or claims.

@@ -45,6 +45,8 @@ pub struct Complaint {
     pub is_failure: bool,
     /// Who made it.
     author: Author,
+    /// Whether whoever put the object's finalizers on wrote it, as far as `managedFields` tell.
+    is_of_holder: bool,
     /// When its author wrote there last, which may be after the time of the report.
     written: Option<Timestamp>,
 }
@@ -148,7 +150,12 @@ fn all(object: &Object, view: &View<'_>) -> (Vec<Complaint>, Vec<Complaint>) {
     let warnings = events.iter().filter_map(|event| warning(event, object, since));
     let of_object = if is_custom_group(&object.resource.group) {
         let conditions = condition::complaints(object, since);
-        conditions.chain(status::complaints(object, since)).collect()
+        let mut all: Vec<_> = conditions.chain(status::complaints(object, since)).collect();
+        let holders = author::of_finalizers(object);
+        for complaint in &mut all {
+            complaint.is_of_holder = complaint.author.is_one_of(&holders);
+        }
+        all
     } else {
         Vec::new()
     };
@@ -165,6 +172,11 @@ const DENIED_FAILURES: [&str; 7] = [
     " 0 fail",
     " not failed",
 ];
+
+/// Whether a text tells of a failure, or of something that is waited for.
+pub(crate) fn complains(text: &str) -> bool {
+    reports_failure(text) || rank::tells_of_a_wait(text)
+}
 
 fn reports_failure(text: &str) -> bool {
     let text = format!(" {}", text.to_lowercase());
@@ -203,6 +215,7 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
         ("", from) | (from, _) => format!(" from {from}"),
     };
     Some(Complaint {
+        is_of_holder: false,
         source: format!("Event of {} {}{from}", object.kind, object.name()),
         text: format!(
             "{}{count}",

@@ -42,4 +42,4 @@ pub use trace::{Holder, Sign, Tells, Trace};
 
 pub use super::model::Liveness;
 pub use workload::{could_be_holder, is_of_each_instance, sidecar};
-pub use writer::{author_and_last_change, author_and_successor, authors, is_silent, is_tool};
+pub use writer::{author_and_last_change, author_and_successor, authors, is_silent, is_tool, makers};

@@ -48,8 +48,10 @@ pub(crate) const EXPRESSION: usize = 1024;
 /// Levels of an expression in CEL that is evaluated. Deeper ones are no common idiom, and may be meant to exhaust the
 /// stack.
 pub(crate) const EXPRESSION_DEPTH: usize = 12;
-/// References that are followed.
+/// References that are followed. Each costs a request.
 pub(crate) const REFERENCES: usize = 6;
+/// References that are counted. A spec with more repeats itself.
+pub(crate) const REFERENCES_COUNTED: usize = 100;
 /// Names or addresses in one sentence. More add nothing.
 pub(crate) const NAMES_IN_SENTENCE: usize = 3;
 /// Blockers of one kind that are named. The rest is summed up.

@@ -36,6 +36,8 @@ pub struct Diagnosis {
     pub observed_at: Timestamp,
     /// The state of the object in one sentence.
     pub headline: String,
+    /// What will keep an object that is not late yet; none if nothing is known to.
+    pub risk: Option<String>,
     /// The waits of the object, one for each finalizer.
     pub waits: Vec<Wait>,
     /// The next events, each with its condition.

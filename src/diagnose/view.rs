@@ -346,6 +346,12 @@ impl<'a> View<'a> {
         self.gaps.borrow_mut().insert(gap.clone());
     }
 
+    /// Records that something was not looked at because of a limit. Whoever concludes from [`missed`](Self::missed) that
+    /// everything was seen must not.
+    pub fn leave_out(&self) {
+        self.missed.update(|missed| missed + 1);
+    }
+
     /// The number of reads without an answer; it grows with each of them.
     pub fn missed(&self) -> usize {
         self.missed.get()

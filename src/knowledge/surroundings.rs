@@ -1,9 +1,9 @@
-//! The embedded tables of platforms, deployers, marks, fates, losses and datastores.
+//! The embedded tables of platforms, deployers, marks, fates, losses, defaults and datastores.
 
 use std::sync::LazyLock;
 
 use super::Knowledge;
-use super::schema::{Datastore, Deployer, Fate, Loss, Mark, Platform};
+use super::schema::{Datastore, DefaultReference, Deployer, Fate, Loss, Mark, Platform};
 
 // `build.rs` wrote them from these types, and a test reads both.
 static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
@@ -20,6 +20,9 @@ static FATES: LazyLock<Vec<Fate>> = LazyLock::new(|| {
 });
 static LOSSES: LazyLock<Vec<Loss>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/losses.json"))).unwrap_or_default()
+});
+static DEFAULTS: LazyLock<Vec<DefaultReference>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/defaults.json"))).unwrap_or_default()
 });
 static DATASTORES: LazyLock<Vec<Datastore>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/datastores.json"))).unwrap_or_default()
@@ -39,6 +42,11 @@ impl Knowledge {
     /// The settings that keep what an object stands for outside of the cluster.
     pub fn fates(&self) -> &'static [Fate] {
         &FATES
+    }
+
+    /// What references mean that are left empty.
+    pub fn defaults(&self) -> &'static [DefaultReference] {
+        &DEFAULTS
     }
 
     /// The marks that make a controller wait.
@@ -77,6 +85,7 @@ mod tests {
         assert!(DEPLOYERS.iter().any(|one| one.name == "Argo CD"));
         assert!(FATES.iter().any(|one| one.deletes == ["true"]));
         assert!(LOSSES.iter().any(|one| one.words == ["nosuchbucket"]));
+        assert!(DEFAULTS.iter().any(|one| one.field == "storageClassName"));
         assert!(DATASTORES.iter().any(|one| one.name == "kubeadm"));
         assert!(
             MARKS

@@ -231,6 +231,8 @@ mod tests {
             "See it. Install the widget-controller again.",
             "Scale its controller up.",
             "Gone? Bring the operator back, with its rights.",
+            "Upgrade the operator.",
+            "Run a version of the widget-controller that knows it.",
         ] {
             check_step(&format!("{{ label: reversible, text: {text:?} }}"), needs_holder);
             check_step(
@@ -243,6 +245,8 @@ mod tests {
             "Scale the claim up.",
             "Deleted by mistake? Bring the object back with the operator's plugin.",
             "The operator must run. It may restore the data.",
+            "Upgrade the database.",
+            "Run the operator's own check.",
         ] {
             check_step(&format!("{{ label: reversible, text: {text:?} }}"), "");
         }

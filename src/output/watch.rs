@@ -225,6 +225,9 @@ fn left(explanation: Option<&ExplainReport>) -> String {
 /// The verdict, the cause and the next command.
 fn held(report: &ExplainReport) -> String {
     let text = explain::in_one_line(report);
+    if let Some(nudge) = &report.nudge {
+        return format!("{text} Nothing blocks it, so make its controller look again: {nudge}");
+    }
     let command = report.steps.iter().find_map(|step| step.command.line());
     match command {
         Some(command) => format!("{text} Next: {command}"),

@@ -43,6 +43,7 @@ pub fn condition(when: Moment) -> &'static str {
         Moment::UntilGone => "until it is gone",
         Moment::Soon => "soon",
         Moment::WhoDeleted => "who deleted it",
+        Moment::Namespace => "its namespace",
         Moment::Goes => "when it goes",
         Moment::OthersGone => "when they are gone",
         Moment::ClaimGoes => "when the claim goes",

@@ -97,6 +97,7 @@ impl Diagnosed {
             deletion: object.deletion(),
             observed_at: self.facts.now,
             headline: String::new(),
+            risk: None,
             waits: object.finalizers().into_iter().map(wait).collect(),
             outlook: Vec::new(),
             effects: Vec::new(),

@@ -25,8 +25,8 @@ pub struct Examined<'a> {
 /// The result of investigating one object.
 #[derive(Clone, Debug)]
 pub enum Examination {
-    /// The grace period still runs, so there is nothing to explain.
-    InGrace,
+    /// The grace period still runs, so there is nothing to explain but what will keep the object then, if that is known.
+    InGrace(Option<String>),
     /// The diagnosis, as complete as the answers allow.
     Explained(Box<Diagnosis>),
     /// The object could not be read.
@@ -68,7 +68,13 @@ impl ScanReport {
         };
         for (row, one) in self.terminating.iter_mut().zip(&ordered) {
             match &one.result {
-                Examination::InGrace => row.verdict = Some(Verdict::Waiting),
+                Examination::InGrace(risk) => {
+                    row.verdict = Some(Verdict::Waiting);
+                    if risk.is_some() {
+                        row.reason.clone_from(risk);
+                        row.at_risk.clone_from(risk);
+                    }
+                }
                 Examination::Unreadable(_) => row.verdict = Some(Verdict::Unknown),
                 Examination::Gone => row.reason = Some("it has gone since it was listed".into()),
                 Examination::NotLookedAt => {}

@@ -1,4 +1,5 @@
-//! What changed since an earlier snapshot: which stuck objects are new, which went, which stay.
+//! What changed since an earlier snapshot: which stuck objects are new, which went, which stay. Of those that stay, which
+//! finalizers were removed. An object never tells that itself.
 //!
 //! Only what was read at both times can be called new or gone. Everything else is not known, with the reason.
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 
 use super::{GapReport, ObjectName};
 use crate::{
-    object::{Age, ObjectRef},
+    object::{Age, Finalizer, ObjectRef},
     snapshot::{Gap, Seen, Snapshot, What},
 };
 
@@ -56,6 +57,9 @@ pub struct ChangedObject {
     /// How long ago that is now.
     #[serde(skip)]
     pub age: Age,
+    /// The finalizers that it had before and has no more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub finalizers_removed: Vec<Finalizer>,
 }
 
 /// An object that was not read at one of the two times.
@@ -99,13 +103,16 @@ impl ChangesReport {
         let mut earlier: BTreeMap<Place, &Seen> =
             before.stuck().map(|seen| (place(&seen.object), seen)).collect();
         for seen in now.stuck() {
-            let Some(object) = changed(seen, at) else { continue };
+            let Some(mut object) = changed(seen, at) else {
+                continue;
+            };
             let place = place(&seen.object);
-            if earlier
+            let same = earlier
                 .get(&place)
-                .is_some_and(|old| is_same(&old.object, &seen.object))
-            {
+                .filter(|old| is_same(&old.object, &seen.object));
+            if let Some(old) = same.copied() {
                 earlier.remove(&place);
+                object.finalizers_removed = removed(old, seen);
                 changes.stays.push(object);
             } else if object.requested_at > changes.since {
                 changes.new.push(object);
@@ -128,10 +135,13 @@ impl ChangesReport {
             .map(|seen| (place(&seen.object), seen))
             .collect();
         for seen in earlier.into_values() {
-            let Some(object) = changed(seen, at) else { continue };
+            let Some(mut object) = changed(seen, at) else {
+                continue;
+            };
             // An object with another uid and this name proves that this one is gone.
             let message = match present.get(&place(&seen.object)) {
                 Some(other) if is_same(&other.object, &seen.object) => {
+                    object.finalizers_removed = removed(seen, other);
                     changes.stays.push(object);
                     continue;
                 }
@@ -242,12 +252,19 @@ fn is_same(one: &ObjectRef, other: &ObjectRef) -> bool {
     one.uid == other.uid || one.uid.is_empty() || other.uid.is_empty()
 }
 
+/// The finalizers of `before` that are not in `now`.
+fn removed(before: &Seen, now: &Seen) -> Vec<Finalizer> {
+    let is_gone = |finalizer: &&Finalizer| !now.finalizers.contains(finalizer);
+    before.finalizers.iter().filter(is_gone).cloned().collect()
+}
+
 fn changed(seen: &Seen, now: Timestamp) -> Option<ChangedObject> {
     let requested_at = seen.deletion?.requested_at();
     Some(ChangedObject {
         object: (&seen.object).into(),
         requested_at,
         age: Age::between(requested_at, now),
+        finalizers_removed: Vec::new(),
     })
 }
 

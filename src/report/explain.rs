@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{API_VERSION, DeletionReport, GapReport, ObjectName};
 use crate::{
-    command::{RunFlags, Shown},
+    command::{Command, RunFlags, Shown},
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
         model::{Effect, Evidence, Fate, Liveness, Moment, Page, Release, Strength, When},
@@ -33,8 +33,14 @@ pub struct ExplainReport {
     pub interrupted: bool,
     /// Its state in one sentence.
     pub headline: String,
+    /// What will keep it, if it is not late yet and will be stuck soon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_risk: Option<String>,
     /// What happened during the run.
     pub notes: Vec<String>,
+    /// The command that makes its controller look again, if nothing blocks it and nothing is lost by that.
+    #[serde(skip)]
+    pub nudge: Option<Command>,
     /// What it waits for.
     pub waits_for: Vec<WaitReport>,
     /// What happens next, without any action.
@@ -223,6 +229,8 @@ impl ExplainReport {
             gone: true,
             interrupted: false,
             headline: format!("{name}: gone. It went while it was being looked at."),
+            at_risk: None,
+            nudge: None,
             notes: Vec::new(),
             waits_for: Vec::new(),
             outlook: Vec::new(),
@@ -233,6 +241,19 @@ impl ExplainReport {
             not_read: Vec::new(),
         }
     }
+}
+
+/// The step that makes the controller look again at an object that nothing blocks.
+fn nudge(diagnosis: &Diagnosis) -> Option<Command> {
+    let is_free = diagnosis
+        .waits
+        .iter()
+        .all(|wait| wait.verdict == Verdict::Stalled);
+    let is_it = |step: &&Step| {
+        step.safety < Safety::Destructive && step.command.as_ref().is_some_and(Command::is_nudge)
+    };
+    let step = diagnosis.steps.iter().find(is_it).filter(|_| is_free)?;
+    step.command.clone()
 }
 
 impl ExplainReport {
@@ -249,6 +270,8 @@ impl ExplainReport {
             gone: false,
             interrupted: false,
             headline: diagnosis.headline.clone(),
+            at_risk: diagnosis.risk.clone(),
+            nudge: nudge(diagnosis).map(|command| command.in_run(run)),
             notes: Vec::new(),
             waits_for: diagnosis.waits.iter().map(Into::into).collect(),
             outlook: diagnosis

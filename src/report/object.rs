@@ -112,6 +112,9 @@ pub struct ObjectReport {
     pub reason: Option<String>,
     /// The verdict on the most telling finalizer; none if nobody investigated the object.
     pub verdict: Option<Verdict>,
+    /// What will keep it, if its grace period still runs and it will be stuck soon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_risk: Option<String>,
     /// For a Namespace: the objects that this scan counted in it, by `plural.group`.
     #[serde(rename = "left", skip_serializing_if = "BTreeMap::is_empty")]
     pub remaining: BTreeMap<String, u64>,

@@ -62,6 +62,9 @@ pub struct RootCauseReport {
     pub objects: Vec<ObjectName>,
     /// The command that explains the first of these objects.
     pub next: Option<Command>,
+    /// The command that makes the controller of the first of them look again, if nothing blocks it any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nudge: Option<Command>,
     /// The plan that removes the finalizer from all of these objects at once, where a removal is advised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub together: Option<Together>,

@@ -360,6 +360,7 @@ impl Context<'_> {
                 )
             }),
             verdict: None,
+            at_risk: None,
             conditions: raised.map(Into::into).collect(),
             remaining: content.remaining,
             next: None,

@@ -8,9 +8,9 @@ use super::{
     together::together,
 };
 use crate::{
-    command::RunFlags,
+    command::{Command, RunFlags},
     diagnose::{
-        CauseState, Fate, Release,
+        CauseState, Fate, Release, Safety, Step,
         graph::{self, Waiting},
     },
     knowledge::{GroupKind, Knowledge},
@@ -126,6 +126,10 @@ impl ScanReport {
                 .flatten(),
             lets_go: lets_go(&direct),
             next: None,
+            nudge: (cause.state == CauseState::Stalled)
+                .then(|| nudge(&direct))
+                .flatten()
+                .and_then(|command| command.again(there)),
             object: cause.object.as_ref().map(Into::into),
             finalizer: cause.finalizer,
             says: cause.says,
@@ -161,6 +165,16 @@ fn cost(object: &ObjectRef, finalizer: &Finalizer, knowledge: &Knowledge) -> IfR
         consequence,
         known: entry.is_some(),
     }
+}
+
+/// The first step that makes a controller look again, if nothing is lost by that.
+fn nudge(objects: &[&Examined<'_>]) -> Option<Command> {
+    let diagnoses = objects.iter().filter_map(|one| one.diagnosis());
+    let mut steps = diagnoses.flat_map(|diagnosis| &diagnosis.steps);
+    let is_it = |step: &&Step| {
+        step.safety < Safety::Destructive && step.command.as_ref().is_some_and(Command::is_nudge)
+    };
+    steps.find(is_it)?.command.clone()
 }
 
 /// What is lost when these objects are gone, each once.

@@ -126,6 +126,8 @@ fn is_a_lead(words: &str) -> bool {
         "finalizer is named after ",
         " was made for it, ",
         " is listed in its ",
+        " is of its node ",
+        " has its label ",
         " is named in that message, ",
     ]
     .iter()

@@ -84,7 +84,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 32] = [
+const HELPERS: [&str; 41] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -117,6 +117,15 @@ const HELPERS: [&str; 32] = [
     "storage/stop_consumers",
     "storage/taken_back",
     "storage/volume_attachments",
+    "operators/surroundings/attachments",
+    "operators/surroundings/described_fields",
+    "operators/surroundings/empty_references",
+    "operators/surroundings/labelled_set",
+    "operators/surroundings/owned_claims",
+    "operators/surroundings/selectors",
+    "operators/surroundings/type_schema",
+    "operators/trouble",
+    "operators/waits_for/usage",
 ];
 
 struct Cause {

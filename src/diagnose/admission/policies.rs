@@ -2,10 +2,11 @@
 //! available.
 //!
 //! A policy acts through a binding, and both select what they check. What a policy demands is CEL: only a
-//! certain result is called a refusal. A binding may name a parameter. If that does not exist, the binding says
-//! whether the policy allows or refuses everything, before any condition of the policy is evaluated. Source:
+//! certain result is called a refusal. A binding may name or select parameters. If none exists, the binding says
+//! whether the policy allows or refuses everything, before any condition of the policy is evaluated. A parameter of a
+//! kind that the server does not have is a fault of the policy, and its `failurePolicy` decides. Source:
 //! `kubernetes/apiserver:pkg/admission/plugin/policy/{matching/matching.go,validating/dispatcher.go,`
-//! `generic/policy_dispatcher.go}`.
+//! `generic/policy_dispatcher.go}` CollectParams.
 
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use crate::{
         admission::{Change, Truth, conditions, matching::Scope},
         view::View,
     },
-    snapshot::facts::Object,
+    snapshot::{facts::Object, selector::Selector},
 };
 
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -36,8 +37,10 @@ pub(in crate::diagnose) struct Policy<'a> {
 pub(in crate::diagnose) enum Demand<'a> {
     /// An expression must be true.
     Holds(&'a str),
-    /// An object must exist: its kind and name.
+    /// An object must exist: its kind and name. Without a name, the selector of the binding must find one.
     Exists(&'a str, &'a str),
+    /// The API server must have this kind, of this `apiVersion`.
+    Served(&'a str, &'a str),
 }
 
 /// The policies that refuse the change or may refuse it, each once.
@@ -121,6 +124,14 @@ fn verdict<'a>(
         Parameter::None if binding.text("/spec/paramRef/parameterNotFoundAction") != "Deny" => {
             (Truth::No, None)
         }
+        Parameter::NoSuchKind => {
+            let refuses = policy.text("/spec/failurePolicy") != "Ignore";
+            let demand = Demand::Served(
+                policy.text("/spec/paramKind/kind"),
+                policy.text("/spec/paramKind/apiVersion"),
+            );
+            (refuses.into(), Some(demand).filter(|_| refuses))
+        }
         Parameter::None => {
             let kind = policy.text("/spec/paramKind/kind");
             let refuses = policy.text("/spec/failurePolicy") != "Ignore";
@@ -143,6 +154,8 @@ enum Parameter {
     Any,
     /// The parameter does not exist.
     None,
+    /// The API server does not have its kind.
+    NoSuchKind,
     NotKnown,
 }
 
@@ -156,7 +169,12 @@ fn parameter(policy: &Object, binding: &Object, change: &Change<'_>, view: &View
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     let name = binding.text("/spec/paramRef/name");
     let Some(ty) = view.kind(group, policy.text("/spec/paramKind/kind")) else {
-        return Parameter::NotKnown;
+        // A group that did not list its types may have the kind.
+        return if view.knows_all_types() {
+            Parameter::NoSuchKind
+        } else {
+            Parameter::NotKnown
+        };
     };
     let own = if change.object.is("", "namespaces") {
         change.object.name()
@@ -168,8 +186,19 @@ fn parameter(policy: &Object, binding: &Object, change: &Change<'_>, view: &View
         "" => own,
         other => other,
     };
-    if name.is_empty() || ty.namespaced == namespace.is_empty() {
+    if ty.namespaced == namespace.is_empty() {
         return Parameter::NotKnown;
+    }
+    if name.is_empty() {
+        let selector = binding.value.pointer("/spec/paramRef/selector");
+        let Some(selector) = selector.and_then(Selector::of_object) else {
+            return Parameter::NotKnown;
+        };
+        return match view.list(group, &ty.plural, namespace) {
+            Ok(all) if all.iter().any(|one| selector.matches(&one.labels())) => Parameter::Any,
+            Ok(_) => Parameter::None,
+            Err(_) => Parameter::NotKnown,
+        };
     }
     match view.object(group, &ty.plural, namespace, name) {
         Ok(Some(_)) => Parameter::Any,

@@ -13,5 +13,6 @@ pub(crate) mod resumed;
 pub(crate) mod surroundings;
 #[cfg(test)]
 mod tests;
+mod trouble;
 pub(crate) mod unknown_finalizer;
 pub(crate) mod waits_for;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::snapshot::facts::Object;
+use crate::{diagnose::holder::is_tool, snapshot::facts::Object};
 
 /// Who made a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,22 @@ pub(super) enum Author {
     Reporters(Vec<String>),
     /// The managers of a condition.
     Managers(Vec<String>),
+}
+
+impl Author {
+    /// Whether one of these managers wrote it.
+    pub(super) fn is_one_of(&self, managers: &[String]) -> bool {
+        matches!(self, Author::Managers(all) if all.iter().any(|one| managers.contains(one)))
+    }
+}
+
+/// The managers that own finalizers of an object. Tools that write manifests are no controllers.
+pub(super) fn of_finalizers(object: &Object) -> Vec<String> {
+    let owns = |entry: &&Value| entry.pointer("/fieldsV1/f:metadata/f:finalizers").is_some();
+    match of_owners(object, owns).0 {
+        Author::Managers(all) => all.into_iter().filter(|manager| !is_tool(manager)).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The source of an event. It has two fields for it, and nobody checks either.

@@ -67,6 +67,7 @@ fn complaint(object: &Object, condition: &Value, since: Timestamp) -> Option<Com
     let is_fresh = time.is_some_and(|time| time >= since);
     let text = shortened(&join(reason, message));
     (is_bad && !message.is_empty() && (is_fresh || of_deletion || is_negative)).then(|| Complaint {
+        is_of_holder: false,
         source: source(object, type_name),
         is_failure: says(&ERRORS) || reports_failure(&text),
         text,

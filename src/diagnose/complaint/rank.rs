@@ -1,7 +1,8 @@
 //! Which words tell most about a stuck deletion.
 //!
-//! A failure tells more than a wait. A consequence of the deletion explains nothing, so it is never given as a reason:
-//! "Deletion was triggered", "not ready because it is being deleted".
+//! A failure tells more than a wait, and of two that tell as much, the words of the object's own controller come first. A
+//! consequence of the deletion explains nothing, so it is never given as a reason: "Deletion was triggered", "not ready
+//! because it is being deleted".
 
 use super::Complaint;
 
@@ -22,12 +23,18 @@ const CONSEQUENCE: [&str; 8] = [
     "stopped",
 ];
 
-/// The most telling of these, the newest if several tell as much. None if all of them are consequences.
+/// The most telling of these. If several tell as much: that of the controller that put the finalizers on, then the newest.
+/// None if all of them are consequences.
 pub(super) fn most_telling(all: Vec<Complaint>) -> Option<Complaint> {
     let telling = all.into_iter().filter(|complaint| !is_consequence(complaint));
     telling.max_by_key(|complaint| {
         let time = complaint.time.max(complaint.written);
-        (complaint.is_failure, tells_of_a_wait(&complaint.text), time)
+        (
+            complaint.is_failure,
+            tells_of_a_wait(&complaint.text),
+            complaint.is_of_holder,
+            time,
+        )
     })
 }
 
@@ -55,6 +62,7 @@ mod tests {
             time: None,
             is_failure: *is_failure,
             author: Author::Unknown,
+            is_of_holder: false,
             written: None,
         };
         most_telling(texts.iter().map(complaint).collect()).map(|complaint| complaint.text)
@@ -70,6 +78,30 @@ mod tests {
         assert_eq!(told(&all).as_deref(), Some("AccessDenied: no"));
         assert_eq!(told(&all[..2]).as_deref(), Some("waiting for the primary"));
         assert_eq!(told(&all[..1]).as_deref(), Some("GuestNotReady: no agent"));
+    }
+
+    #[test]
+    fn the_words_of_its_own_controller_come_before_newer_ones_of_another() {
+        let complaint = |text: &str, is_of_holder: bool, time: &str| Complaint {
+            source: "s".into(),
+            text: text.to_owned(),
+            time: time.parse().ok(),
+            is_failure: true,
+            author: Author::Unknown,
+            is_of_holder,
+            written: None,
+        };
+        let (old, new) = ("2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z");
+        let told = |all: Vec<Complaint>| most_telling(all).map(|complaint| complaint.text);
+        let own = complaint("own error", true, old);
+        let other = complaint("other error", false, new);
+        assert_eq!(
+            told(vec![own.clone(), other.clone()]).as_deref(),
+            Some("own error")
+        );
+        // Between two of the same author, the newer one.
+        let newer = complaint("newer error", true, new);
+        assert_eq!(told(vec![own, newer, other]).as_deref(), Some("newer error"));
     }
 
     #[test]

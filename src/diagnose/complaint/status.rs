@@ -1,5 +1,7 @@
 //! The words that a controller writes below `status`, outside of conditions: `status.message`, `lastError`,
-//! `failureMessage`, a state of each component. There is no convention, so the name of the field decides.
+//! `failureMessage`, a state of each component. There is no convention, so the name of the field decides. Whatever prose
+//! stands inside of an `error: {}` counts, whatever its field is called. A `reason`, `state` or `phase` alone counts if it
+//! complains.
 //!
 //! Such a text may as well report a success. So it counts only if it tells of a failure, or of something that is waited for.
 //! Nothing says when it was written. So it counts only if its manager wrote below the same field of `status`
@@ -15,6 +17,8 @@ use crate::{diagnose::limits, snapshot::facts::Object};
 const WORDS: [&str; 4] = ["message", "error", "errors", "failure"];
 /// What a field is called that explains the one beside it.
 const REASONS: [&str; 3] = ["reason", "cause", "errorcode"];
+/// What a field is called that tells in one word how the object is.
+const STATES: [&str; 2] = ["state", "phase"];
 
 pub(super) fn complaints(object: &Object, since: Timestamp) -> Vec<Complaint> {
     let mut found = Vec::new();
@@ -31,8 +35,10 @@ pub(super) fn complaints(object: &Object, since: Timestamp) -> Vec<Complaint> {
         let mut texts = Vec::new();
         collect(field, value, status, field.clone(), &mut texts);
         found.extend(texts.into_iter().filter_map(|(path, text)| {
-            let is_failure = names_failure(&path) || reports_failure(&text);
-            (is_failure || rank::tells_of_a_wait(&text)).then(|| Complaint {
+            let is_failure = path.split('.').any(names_failure) || reports_failure(&text);
+            let is_state = ends_with_one_of(&path, &STATES);
+            (is_failure || !is_state && rank::tells_of_a_wait(&text)).then(|| Complaint {
+                is_of_holder: false,
                 source: format!("{} {} status.{path}", object.kind, object.name()),
                 text: shortened(&text),
                 time: None,
@@ -52,7 +58,18 @@ fn collect(key: &str, value: &Value, beside: &Value, path: String, found: &mut V
         return;
     }
     match value {
-        Value::String(text) if holds_words(key) && !text.trim().is_empty() => {
+        Value::String(text) if text.trim().is_empty() => {}
+        Value::String(text) if ends_with_one_of(key, &WORDS) => {
+            found.push((path, with_reason(key, beside, text)));
+        }
+        Value::String(text) if ends_with_one_of(key, &REASONS) && !has_words(beside) => {
+            found.push((path, text.clone()));
+        }
+        Value::String(text) if ends_with_one_of(key, &STATES) => {
+            found.push((path, format!("{key}: {text}")));
+        }
+        // Prose, and no code or time.
+        Value::String(text) if path.split('.').any(names_failure) && text.trim().contains(' ') => {
             found.push((path, with_reason(key, beside, text)));
         }
         Value::Array(items) => {
@@ -78,14 +95,20 @@ fn with_reason(key: &str, beside: &Value, text: &str) -> String {
     join(reason, text)
 }
 
-fn holds_words(key: &str) -> bool {
-    let key = key.to_lowercase();
-    WORDS.iter().any(|word| key.ends_with(word))
+/// Whether a message stands among these fields, which is then told with its reason.
+fn has_words(fields: &Value) -> bool {
+    let mut fields = fields.as_object().into_iter().flatten();
+    fields.any(|(key, value)| ends_with_one_of(key, &WORDS) && value.is_string())
 }
 
-fn names_failure(path: &str) -> bool {
-    let last = path.rsplit('.').next().unwrap_or_default().to_lowercase();
-    last.contains("error") || last.contains("fail")
+fn ends_with_one_of(key: &str, words: &[&str]) -> bool {
+    let key = key.to_lowercase();
+    words.iter().any(|word| key.ends_with(word))
+}
+
+fn names_failure(field: &str) -> bool {
+    let field = field.to_lowercase();
+    field.contains("error") || field.contains("fail")
 }
 
 #[cfg(test)]
@@ -101,7 +124,8 @@ mod tests {
             "as",
             "A",
             json!({"metadata": {"name": "a", "managedFields": [{"manager": "m", "time": written,
-                "fieldsV1": {"f:status": {"f:message": {}, "f:lastError": {}, "f:components": {}, "f:errors": {}}}}]},
+                "fieldsV1": {"f:status": {"f:message": {}, "f:lastError": {}, "f:components": {}, "f:errors": {},
+                    "f:reason": {}, "f:state": {}, "f:phase": {}, "f:error": {}}}}]},
                 "status": status}),
         );
         let since = "2026-01-01T11:00:00Z".parse().expect("a time");
@@ -137,6 +161,14 @@ mod tests {
                 "DeleteError: x",
                 true,
             ),
+            (json!({"reason": "QuotaExceeded"}), "QuotaExceeded", true),
+            (json!({"phase": "DeleteFailed"}), "phase: DeleteFailed", true),
+            (json!({"state": "ERROR"}), "state: ERROR", true),
+            (
+                json!({"error": {"description": "bucket is not empty", "at": "2026-01-01T11:30:00Z", "code": "B7"}}),
+                "bucket is not empty",
+                true,
+            ),
         ] {
             assert_eq!(told(&status, AFTER), [(text.to_owned(), is_failure)], "{status}");
         }
@@ -148,6 +180,10 @@ mod tests {
         assert!(told(&words, "2026-01-01T10:59:00Z").is_empty());
         for status in [
             json!({"phase": "Deleting", "url": "https://x", "observedGeneration": 3}),
+            json!({"phase": "Pending", "state": "waiting"}),
+            json!({"reason": "Deployed"}),
+            json!({"error": {"code": "B7", "at": "2026-01-01T11:30:00Z"}}),
+            json!({"error": {}}),
             json!({"message": " "}),
             json!({"message": "Deployed with 3 replicas"}),
             json!({"conditions": [{"type": "Ready", "status": "True", "message": "fine"}]}),

@@ -44,6 +44,7 @@ fn diagnosis(waits: Vec<Wait>) -> Diagnosis {
         deletion: None,
         observed_at: Timestamp::UNIX_EPOCH,
         headline: String::new(),
+        risk: None,
         waits,
         outlook: Vec::new(),
         effects: Vec::new(),

@@ -13,9 +13,14 @@ use serde_json::{Value, json};
 
 use crate::{
     command::Command,
-    diagnose::view::{Missing, View},
+    diagnose::{
+        holder::writer::{is_tool, last_change},
+        kinds::Workload,
+        view::{Missing, View},
+    },
     knowledge::schema::{Mark, MarkPlace, Meaning, glob},
-    snapshot::facts::Object,
+    object::{Age, pasteable},
+    snapshot::facts::{By, Object},
 };
 
 /// A mark on an object.
@@ -106,7 +111,43 @@ impl PauseMark {
             Meaning::Hook => {
                 format!("has a hook ({self}): its controller waits until whoever set the hook takes it away")
             }
+            Meaning::Step => {
+                format!("is a step of a deployment ({self}): whoever deploys it waits for it and deletes it")
+            }
         }
+    }
+
+    /// Who set a hook, and whether that program still runs, as far as its name tells. A program writes under any name, so
+    /// that no workload has the name proves nothing.
+    pub fn setter(&self, object: &Object, view: &View<'_>) -> Option<String> {
+        let MarkPlace::Annotation(key) = &self.place else {
+            return None;
+        };
+        let field = format!("f:{key}");
+        let change = last_change(object, &["fieldsV1", "f:metadata", "f:annotations", &field])?;
+        let manager = change.manager;
+        let set = format!("{manager} set it {} ago", Age::between(change.time, view.now()));
+        if is_tool(&manager) {
+            return Some(format!("{set}. It is a tool that takes nothing away by itself"));
+        }
+        let workloads = |plural: &str| view.search("apps", plural, "", By::Name(manager.clone()));
+        let (deployments, sets) = (workloads("deployments"), workloads("statefulsets"));
+        let (Ok(deployments), Ok(sets)) = (deployments, sets) else {
+            return Some(set);
+        };
+        let mut found = deployments.iter().chain(sets);
+        let state = match found.next() {
+            None => {
+                "No Deployment or StatefulSet is called that, and it may run under another name".to_owned()
+            }
+            Some(one) => {
+                let ready = Workload(one).ready_replicas();
+                let state = if ready > 0 { "runs" } else { "does not run" };
+                let place = Some(one.namespace());
+                format!("{} {state}", pasteable(&one.resource.name(), place, one.name()))
+            }
+        };
+        Some(format!("{set}. {state}"))
     }
 
     /// The value of the mark; `true` for a field.
@@ -118,7 +159,7 @@ impl PauseMark {
     pub fn undo(&self, object: &Object) -> Option<Command> {
         let (type_name, name, namespace) = (object.resource.name(), object.name(), object.namespace());
         match (self.means, &self.place) {
-            (Meaning::Shard | Meaning::Hook, _) => None,
+            (Meaning::Shard | Meaning::Hook | Meaning::Step, _) => None,
             (Meaning::Paused, MarkPlace::Annotation(key)) => Some(Command::of(
                 "kubectl -n {} annotate {}/{} {}-",
                 [namespace, &type_name, name, key],

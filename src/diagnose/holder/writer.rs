@@ -68,6 +68,15 @@ pub(super) fn controllers(object: &Object) -> Vec<String> {
     .collect()
 }
 
+/// The programs that wrote what the object is meant to be, the newest first, without the tools of people.
+pub fn makers(object: &Object) -> Vec<String> {
+    let mut all: Vec<_> = changes(object, &["fieldsV1", "f:spec"])
+        .filter(|change| !is_tool(&change.manager))
+        .collect();
+    all.sort_by_key(|change| std::cmp::Reverse(change.time));
+    all.into_iter().map(|change| change.manager).collect()
+}
+
 /// Who put the finalizer on, and when it last changed anything about this object. It may be a tool that people use.
 pub fn author_and_last_change(object: &Object, finalizer: &Finalizer) -> Option<(String, Timestamp)> {
     let (author, _) = authors(object, finalizer)

@@ -49,8 +49,33 @@ impl<'a> Pod<'a> {
             });
         waiting.or_else(|| {
             let (status, reason, message) = pod.condition("PodScheduled")?;
-            (status == "False").then(|| format!("{reason}: {message}"))
+            let gates: Vec<_> = self.scheduling_gates().collect();
+            let gates = match gates.as_slice() {
+                [] => String::new(),
+                gates => format!(" ({})", gates.join(", ")),
+            };
+            (status == "False").then(|| format!("{reason}: {message}{gates}"))
         })
+    }
+
+    /// The gates that keep it from being scheduled. Whoever set one takes it away.
+    fn scheduling_gates(self) -> impl Iterator<Item = &'a str> {
+        let gates = list(&self.0.value, "/spec/schedulingGates").iter();
+        gates
+            .map(|gate| text(gate, "/name"))
+            .filter(|name| !name.is_empty())
+    }
+
+    /// The condition that a readiness gate demands and that is not True. While the Pod does not run, it tells nothing.
+    pub(crate) fn unmet_readiness_gate(self) -> Option<&'a str> {
+        let gates = list(&self.0.value, "/spec/readinessGates").iter();
+        let mut demanded = gates.map(|gate| text(gate, "/conditionType"));
+        let is_met = |kind: &str| {
+            self.0
+                .condition(kind)
+                .is_some_and(|(status, _, _)| status == "True")
+        };
+        demanded.find(|kind| self.phase() == "Running" && !kind.is_empty() && !is_met(kind))
     }
 
     /// The names of the containers that run.
@@ -205,6 +230,27 @@ mod tests {
         );
         reads!(pod => Pod;
             |pod| pod.problem() => Some("Unschedulable: 0/3 nodes are available"), absent None::<()>;
+        );
+    }
+
+    #[test]
+    fn gates_are_named() {
+        let spec = core::PodSpec {
+            scheduling_gates: Some(vec![core::PodSchedulingGate {
+                name: "queue.test/admit".into(),
+            }]),
+            readiness_gates: Some(vec![core::PodReadinessGate {
+                condition_type: "lb.test/attached".into(),
+            }]),
+            ..Default::default()
+        };
+        let running = core::PodStatus {
+            phase: Some("Running".into()),
+            ..Default::default()
+        };
+        reads!(pod(spec, running) => Pod;
+            |pod| pod.scheduling_gates().collect::<Vec<_>>() => ["queue.test/admit"], absent [""; 0];
+            |pod| pod.unmet_readiness_gate() => Some("lb.test/attached"), absent None::<()>;
         );
     }
 

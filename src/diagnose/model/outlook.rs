@@ -27,6 +27,8 @@ pub enum Moment {
     Soon,
     /// No condition: it tells who deleted the object.
     WhoDeleted,
+    /// No condition: it tells of the namespace of the object.
+    Namespace,
     /// The object goes.
     Goes,
     /// The objects that it waits for are gone.

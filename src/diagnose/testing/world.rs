@@ -15,7 +15,7 @@ use crate::{
     knowledge::Knowledge,
     object::ResourceType,
     snapshot::{
-        Why,
+        Gap, What, Why,
         facts::{Answer, By, Content, Facts, Object, Query, Resource},
         selector::Selector,
     },
@@ -29,6 +29,7 @@ pub(crate) const NOW: &str = "2026-01-01T12:00:00Z";
 pub(crate) struct World {
     pub(crate) objects: Vec<Object>,
     types: Vec<ResourceType>,
+    gaps: Vec<Gap>,
     hidden: Vec<&'static str>,
     /// Explicit answers, which take precedence over the objects.
     answers: BTreeMap<Query, Result<Answer, Why>>,
@@ -100,6 +101,28 @@ impl World {
     /// Adds a namespaced custom type.
     pub(crate) fn serving(mut self, group: &str, plural: &str, kind: &str) -> Self {
         self.types.push(namespaced_type(group, plural, kind));
+        self
+    }
+
+    /// Adds a custom type without namespaces.
+    pub(crate) fn serving_everywhere(mut self, group: &str, plural: &str, kind: &str) -> Self {
+        self.types.push(ResourceType {
+            namespaced: false,
+            ..namespaced_type(group, plural, kind)
+        });
+        self
+    }
+
+    /// Adds a group that does not list its types.
+    pub(crate) fn with_silent_group(mut self, group: &str) -> Self {
+        self.gaps.push(Gap {
+            what: What::GroupVersion {
+                group: group.into(),
+                version: "v1".into(),
+                types: Vec::new(),
+            },
+            why: Why::Unavailable("no answer".into()),
+        });
         self
     }
 
@@ -238,7 +261,7 @@ impl World {
             redacted: false,
             now: NOW.parse().expect("a time"),
             types: self.types.clone(),
-            gaps: Vec::new(),
+            gaps: self.gaps.clone(),
             answers: self.answers.clone(),
             kept: 0,
         }
@@ -256,6 +279,7 @@ impl World {
         Some(World {
             objects,
             types,
+            gaps: self.gaps.clone(),
             hidden: self.hidden.clone(),
             answers: answers.into_iter().collect(),
             closed: self.closed,

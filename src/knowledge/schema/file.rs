@@ -7,8 +7,8 @@ use serde_saphyr::Spanned;
 use super::check::PROTECTS_LIMIT;
 use super::check::check;
 use super::{
-    Area, Entry, FixStep, HolderDescription, IfRemoved, Judged, KindPattern, List, Located, Match, Mistake,
-    NeverByHand, WaitsFor,
+    Area, Entry, FixStep, HolderDescription, IfRemoved, Judged, KindPattern, Label, List, Located, Match,
+    Mistake, NeverByHand, WaitsFor, gentle_first,
 };
 
 /// A knowledge file: the finalizers of one project.
@@ -69,7 +69,7 @@ struct Written {
     holder: Option<HolderDescription>,
     /// What happens if it is removed by hand.
     if_removed: IfRemoved,
-    /// What to do, in order, the gentlest step first.
+    /// What to do, in order. A destructive step is moved behind the harmless ones that do not go on from it.
     #[cfg_attr(test, schemars(length(min = 1)))]
     fix: Vec<FixStep>,
     /// How to see that the controller did its work.
@@ -203,7 +203,11 @@ fn resolve(
         // Take one holder as a whole: a mixture would claim traces that nobody wrote.
         holder: written.holder.or_else(|| holder.cloned()).unwrap_or_default(),
         if_removed: written.if_removed,
-        fix: written.fix,
+        fix: gentle_first(
+            written.fix,
+            |step| &step.text,
+            |step| step.label == Label::Destructive,
+        ),
         done_when: written.done_when,
         never_by_hand: written.never_by_hand,
         warnings: written.warnings,

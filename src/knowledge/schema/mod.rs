@@ -12,6 +12,7 @@ mod glob;
 mod kinds;
 mod located;
 mod mistake;
+mod order;
 mod orders;
 mod placeholder;
 mod steps;
@@ -32,10 +33,11 @@ pub use glob::{glob, literals};
 pub use kinds::{GroupKind, KindPattern};
 pub use located::Located;
 pub use mistake::Mistake;
+pub use order::gentle_first;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
 pub use surroundings::{
-    Applies, Deployer, Fate, Installed, Loss, Lost, Mark, MarkPlace, Meaning, Platform, StandsFor, deployers,
-    fates, losses, marks, platforms,
+    Applies, DefaultReference, Deployer, Fate, Installed, Loss, Lost, Mark, MarkPlace, Meaning, Platform,
+    StandsFor, defaults, deployers, fates, losses, marks, platforms,
 };
 pub use vocabulary::{
     Area, Consequence, FoundBy, IfHolder, Judged, Label, Left, List, Match, Runs, Wait, While, WorkloadKind,

@@ -8,8 +8,8 @@ use crate::command::{Effect, Template};
 pub(super) fn check_step(entry: &Entry, step: &FixStep) -> Option<String> {
     if step.if_holder.is_none() && brings_holder_back(entry, step) {
         return Some(
-            "a step that restores, installs or scales up a controller needs `if-holder`, because a controller that runs \
-             needs none of these"
+            "a step that restores, installs, upgrades or scales up a controller needs `if-holder`: one for a controller that \
+             runs is wrong for one that is gone"
                 .to_owned(),
         );
     }
@@ -75,7 +75,8 @@ fn brings_holder_back(entry: &Entry, step: &FixStep) -> bool {
     step.text.split_inclusive(['.', '?', ':', ';']).any(|sentence| {
         let words = words(sentence);
         let is_order = match words.first().map(String::as_str) {
-            Some("restore" | "install" | "reinstall") => true,
+            Some("restore" | "install" | "reinstall" | "upgrade") => true,
+            Some("run") => words.iter().any(|word| word == "version" || word == "release"),
             Some("bring") => {
                 words.iter().any(|word| word == "back") && !words.iter().any(|word| word == "object")
             }

@@ -151,6 +151,24 @@ pub enum Lost {
     Credentials,
 }
 
+/// What a reference means that is left empty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct DefaultReference {
+    /// The name of the field.
+    pub field: String,
+    /// The kinds of object that it names.
+    pub kinds: Vec<KindPattern>,
+    /// The name of the object that is meant.
+    #[serde(default)]
+    pub named: Option<String>,
+    /// The annotation with the value `true` on the object that is meant.
+    #[serde(default)]
+    pub annotated: Option<String>,
+    /// Files of the product that show it.
+    pub sources: Vec<String>,
+}
+
 /// A mark on an object by which somebody makes its controller wait.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -205,6 +223,8 @@ pub enum Meaning {
     Shard,
     /// The deletion waits until whoever set the mark takes it away.
     Hook,
+    /// The object is a step of a deployment: the program that deploys made it, waits for it and deletes it.
+    Step,
 }
 
 impl MarkPlace {
@@ -298,6 +318,15 @@ pub fn losses(file: &str, text: &str) -> Result<Vec<Loss>, Mistake> {
         let is_vague = |words: &String| words.len() < 4 || words.to_lowercase() != *words;
         let is_bare = one.words.is_empty() || one.note.is_empty();
         (one.words.join(", "), is_bare || one.words.iter().any(is_vague))
+    })
+}
+
+/// The defaults of a file, or the mistake in it.
+pub fn defaults(file: &str, text: &str) -> Result<Vec<DefaultReference>, Mistake> {
+    list(file, text, |one: &DefaultReference| {
+        let is_unclear = one.named.is_some() == one.annotated.is_some();
+        let lacks = one.field.is_empty() || one.kinds.is_empty() || one.sources.is_empty();
+        (one.field.clone(), lacks || is_unclear)
     })
 }
 

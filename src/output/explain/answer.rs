@@ -66,6 +66,10 @@ pub(in crate::output) fn standing(report: &ExplainReport) -> (Option<(String, Lo
             fixed("GONE", Look::Fine),
             "it went while it was looked at".to_owned(),
         ),
+        (Some(_), _) if report.at_risk.is_some() => (
+            fixed("AT RISK", Look::Caution),
+            "not late yet, and stuck soon".to_owned(),
+        ),
         (Some(deletion), _) if deletion.in_grace_period => (
             fixed("SLOW", Look::Progress),
             "asked to stop. Its grace period still runs.".to_owned(),

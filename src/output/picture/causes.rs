@@ -135,6 +135,7 @@ impl Graph {
 /// For how long it is terminating.
 fn state(object: &ObjectReport) -> String {
     match &object.deletion {
+        Some(_) if object.at_risk.is_some() => "AT RISK: in the grace period, stuck soon".to_owned(),
         Some(_) if is_slow(object) => "SLOW: in the grace period, not stuck".to_owned(),
         Some(deletion) => format!("Terminating for {}", deletion.age),
         None => String::new(),

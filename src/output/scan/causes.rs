@@ -19,11 +19,13 @@ use crate::{
         table::truncate,
     },
     report::{
-        GapReport,
+        GapReport, ObjectReport,
         root_causes::{RootCauseReport, Together},
     },
 };
 
+/// What stands above the command that makes a controller look again.
+const NUDGE: &str = "Nothing blocks it any more? [safe] Make its controller look again:";
 /// So many causes are shown, unless the user asks for all.
 pub(super) const SHOWN: usize = 10;
 /// Columns of a state, so that the texts behind it are below each other.
@@ -79,6 +81,14 @@ impl Scan<'_> {
             .flat_map(|next| paste::lines(&Shown::from(next), 3, self.style.width))
         {
             writeln!(out, "{line}")?;
+        }
+        if let Some(nudge) = &cause.nudge {
+            for line in self.wrap(NUDGE, 3).lines() {
+                writeln!(out, "{line}")?;
+            }
+            for line in paste::lines(&Shown::from(nudge), 3, self.style.width) {
+                writeln!(out, "{line}")?;
+            }
         }
         self.together(cause, out)
     }
@@ -269,30 +279,38 @@ impl Scan<'_> {
 
     /// The objects in their grace period.
     pub(super) fn slow(&self, out: &mut impl Write) -> io::Result<()> {
-        let slow: Vec<_> = self
-            .report
-            .terminating
-            .iter()
-            .filter(|object| {
-                object
-                    .deletion
-                    .as_ref()
-                    .is_some_and(|deletion| deletion.in_grace_period)
-            })
-            .collect();
-        if slow.is_empty() {
+        let all = self.report.terminating.iter();
+        let is_slow = |object: &&ObjectReport| {
+            let deletion = object.deletion.as_ref();
+            deletion.is_some_and(|deletion| deletion.in_grace_period)
+        };
+        let (at_risk, slow): (Vec<_>, Vec<_>) =
+            all.filter(is_slow).partition(|object| object.at_risk.is_some());
+        self.in_grace(("AT RISK", Look::Caution), "and stuck soon", &at_risk, out)?;
+        self.in_grace(("SLOW", Look::Progress), "not stuck", &slow, out)
+    }
+
+    /// The objects in their grace period for which the same is to be expected.
+    fn in_grace(
+        &self,
+        (word, look): (&str, Look),
+        prospect: &str,
+        objects: &[&ObjectReport],
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        if objects.is_empty() {
             return Ok(());
         }
-        let lines: Vec<_> = slow
+        let lines: Vec<_> = objects
             .iter()
             .map(|object| self.line(object, object.reason.as_deref().unwrap_or_default()))
             .collect();
-        let text = format!(
-            "{} in the grace period, not stuck.",
-            count(slow.len() as u64, "object")
-        );
-        let label = Look::Progress.paint("SLOW", &self.style);
-        writeln!(out, "\n   {label}      {text}")?;
+        let objects = count(objects.len() as u64, "object");
+        let (label, space) = (look.paint(word, &self.style), " ".repeat(STATE - word.len()));
+        writeln!(
+            out,
+            "\n   {label}{space}{objects} in the grace period, {prospect}."
+        )?;
         let column = self.column(lines.iter());
         for line in lines.iter().flat_map(|line| line.fit(column, &self.style)) {
             writeln!(out, "{line}")?;

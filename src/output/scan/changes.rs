@@ -23,7 +23,7 @@ const CHANGES: &[Column] = &[
     Column::fixed("change"),
     Column::fixed("object"),
     Column::fixed("for"),
-    Column::rest("why it is not known"),
+    Column::rest("what is known of it"),
 ];
 
 impl Scan<'_> {
@@ -44,19 +44,19 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// The rows, and how many more there are. What stays is counted, because the causes below have it.
+    /// The rows, and how many more there are. What stays is counted, because the causes below have it, unless it lost a
+    /// finalizer.
     fn change_rows(&self, changes: &ChangesReport) -> (Vec<Vec<String>>, usize) {
         let is_full = self.options.wide || self.options.no_headers;
         let most = if is_full { usize::MAX } else { SHOWN };
-        let stays = if is_full { &changes.stays[..] } else { &[] };
+        let is_told = |one: &&ChangedObject| is_full || !one.finalizers_removed.is_empty();
+        let stays: Vec<_> = changes.stays.iter().filter(is_told).collect();
+        let (new, went) = (changes.new.iter().collect(), changes.went.iter().collect());
         let mut rows = Vec::new();
         let mut hidden = 0;
-        for (word, objects) in [
-            ("new", &changes.new[..]),
-            ("went", &changes.went[..]),
-            ("stays", stays),
-        ] {
-            rows.extend(objects.iter().take(most).map(|one| row(word, one, String::new())));
+        let kinds: [(&str, Vec<&ChangedObject>); 3] = [("new", new), ("went", went), ("stays", stays)];
+        for (word, objects) in kinds {
+            rows.extend(objects.iter().take(most).map(|one| row(word, one, removed(one))));
             hidden += objects.len().saturating_sub(most);
         }
         let unknown = changes.not_known.iter().take(most);
@@ -92,6 +92,16 @@ pub(in crate::output) fn changes_in_words(changes: &ChangesReport) -> String {
 
 fn row(word: &str, one: &ChangedObject, why: String) -> Vec<String> {
     vec![word.to_owned(), one.object.pasteable(), one.age.to_string(), why]
+}
+
+/// Which finalizers somebody took off meanwhile. Two snapshots tell that, and not who did it.
+fn removed(one: &ChangedObject) -> String {
+    let names: Vec<_> = one.finalizers_removed.iter().map(ToString::to_string).collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        harmless(&format!("removed since: {}", names.join(", "))).into_owned()
+    }
 }
 
 /// Why it is not known what became of an object.

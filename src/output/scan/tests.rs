@@ -6,8 +6,10 @@ use unicode_width::UnicodeWidthStr;
 
 use super::*;
 use crate::{
-    command::RunFlags,
-    diagnose::{Blocker, CauseState, Diagnosis, Fate, Finding, Release, Verdict, Wait},
+    command::{Command, RunFlags},
+    diagnose::{
+        Blocker, CauseState, Diagnosis, Fate, Finding, Release, Safety, Step, Verdict, Wait, model::When,
+    },
     knowledge::Knowledge,
     object::{Deletion, Finalizer, List, ObjectRef, ResourceType},
     report::{
@@ -164,6 +166,7 @@ fn diagnosis(target: &ObjectRef, waits: Vec<Wait>) -> Diagnosis {
         deletion: None,
         observed_at: NOW,
         headline: String::new(),
+        risk: None,
         waits,
         outlook: Vec::new(),
         effects: Vec::new(),
@@ -529,6 +532,91 @@ fn a_grace_period_is_slow_and_not_stuck() {
         text.contains("\n   SLOW      1 object in the grace period, not stuck.\n     pvc/data-0 -n db  10s"),
         "{text}"
     );
+}
+
+#[test]
+fn what_is_at_risk_stands_apart_from_what_is_slow() {
+    let mut snapshot = stuck_cluster();
+    let in_grace = |name: &str| {
+        let mut pod = going("pods", "Pod", Some("web"), name, 0, &[]);
+        pod.deletion = Some(Deletion {
+            timestamp: NOW + SignedDuration::from_mins(5),
+            grace_seconds: 600,
+        });
+        pod
+    };
+    snapshot.tally.kept = vec![in_grace("lost"), in_grace("slow")];
+    let knowledge = Knowledge::builtin();
+    let mut report = ScanReport::new(&snapshot, &knowledge, &ScanView::default());
+    let risk = |name: &str| (name == "lost").then(|| "Node n1: not ready".to_owned());
+    let examined: Vec<_> = snapshot
+        .tally
+        .kept
+        .iter()
+        .map(|seen| Examined {
+            seen,
+            result: Examination::InGrace(risk(&seen.object.name)),
+            content: Vec::new(),
+        })
+        .collect();
+    report.add_causes(&examined, &knowledge, &RunFlags::default());
+    let shown = text(&report, Options::default(), &within(100));
+    let (at_risk, slow) = shown.split_once("SLOW").expect("both kinds");
+    assert!(
+        at_risk.contains("AT RISK   1 object in the grace period, and stuck soon."),
+        "{shown}"
+    );
+    assert!(
+        at_risk.contains("lost") && at_risk.contains("Node n1: not ready"),
+        "{shown}"
+    );
+    assert!(
+        slow.contains("1 object in the grace period, not stuck."),
+        "{shown}"
+    );
+    assert!(slow.contains("slow") && !slow.contains("lost"), "{shown}");
+    assert_eq!(
+        report.terminating[0].at_risk.as_deref(),
+        Some("Node n1: not ready")
+    );
+}
+
+#[test]
+fn a_cause_that_nothing_blocks_any_more_has_the_nudge() {
+    let with = |verdict: Verdict, safety: Safety| {
+        let snapshot = stuck_cluster();
+        let seen = &snapshot.tally.kept[0];
+        let mut told = diagnosis(
+            &seen.object,
+            vec![wait("corp.example/a", verdict, "idle", Vec::new())],
+        );
+        told.steps.push(Step {
+            when: When::Now,
+            text: "touch it".into(),
+            command: Some(Command::nudge("pvc", "data-0", "db")),
+            safety,
+            lets_go: Vec::new(),
+        });
+        let knowledge = Knowledge::builtin();
+        let mut report = ScanReport::new(&snapshot, &knowledge, &ScanView::default());
+        let examined: Vec<_> = snapshot
+            .tally
+            .kept
+            .iter()
+            .map(|seen| Examined {
+                seen,
+                result: Examination::Explained(Box::new(told.clone())),
+                content: Vec::new(),
+            })
+            .collect();
+        report.add_causes(&examined, &knowledge, &RunFlags::default());
+        text(&report, Options::default(), &within(100))
+    };
+    let nudge = "kubectl finalizers nudge pvc/data-0 -n db";
+    assert!(with(Verdict::Stalled, Safety::Safe).contains(nudge));
+    // What it lets go would be lost, or something still blocks it.
+    assert!(!with(Verdict::Stalled, Safety::Destructive).contains(nudge));
+    assert!(!with(Verdict::Unknown, Safety::Safe).contains(nudge));
 }
 
 #[test]

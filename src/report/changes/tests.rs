@@ -207,3 +207,26 @@ fn an_object_in_its_grace_period_is_not_stuck() {
     let now = snapshot(DAY, vec![slow], Vec::new());
     assert_eq!(told(moment(&before), moment(&now)), ["slow", "", "", ""]);
 }
+
+#[test]
+fn a_finalizer_that_an_object_lost_is_told_while_the_object_stays() {
+    let with = |finalizers: &[&str]| {
+        let mut seen = stuck("a", "1", -60);
+        let finalizer = |name: &&str| Finalizer {
+            list: crate::object::List::Metadata,
+            name: (*name).to_owned(),
+        };
+        seen.finalizers = finalizers.iter().map(finalizer).collect();
+        seen
+    };
+    let lost = |before: &[&str], now: &[&str]| {
+        let before = snapshot(0, vec![with(before)], Vec::new());
+        let now = snapshot(DAY, vec![with(now)], Vec::new());
+        let changes = ChangesReport::new("f".into(), moment(&before), moment(&now));
+        let lost = &changes.stays[0].finalizers_removed;
+        lost.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(lost(&["x.test/a", "x.test/b"], &["x.test/b"]), ["x.test/a"]);
+    // One that was added was not removed.
+    assert!(lost(&["x.test/a"], &["x.test/a", "x.test/b"]).is_empty());
+}

@@ -83,6 +83,7 @@ fn explained(seen: &Seen, verdict: Verdict) -> Examined<'_> {
         deletion: seen.deletion,
         observed_at: NOW,
         headline: String::new(),
+        risk: None,
         waits: vec![finding.wait],
         outlook: Vec::new(),
         effects: Vec::new(),

@@ -126,7 +126,7 @@ fn found(answer: Option<Answer>) -> Object {
 fn check(examined: &[Examined<'_>], explain: impl Fn(&Query) -> Diagnosis) -> usize {
     let stuck: Vec<_> = examined
         .iter()
-        .filter(|one| !matches!(one.result, Examination::InGrace))
+        .filter(|one| !matches!(one.result, Examination::InGrace(_)))
         .collect();
     let scanned: Vec<_> = stuck
         .iter()

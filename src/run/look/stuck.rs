@@ -32,11 +32,12 @@ struct Target {
     copy: Option<Object>,
     /// Why the object itself could not be read.
     gap: Option<Gap>,
+    /// Whether its grace period still runs, so that it is only asked what will keep it then.
+    in_grace: bool,
     state: TargetState,
 }
 
 enum TargetState {
-    InGrace,
     Open,
     Explained(Box<Diagnosis>),
     Unreadable(Gap),
@@ -48,25 +49,25 @@ impl StuckObjects {
     /// `narrowed` says that the scan did not read all content of a namespace. `max_objects` limits the
     /// investigated objects.
     pub(super) fn new(snapshot: &Snapshot, narrowed: bool, max_objects: usize) -> Self {
-        let terminating = oldest_first(snapshot);
+        let mut terminating = oldest_first(snapshot);
         let in_grace = |seen: &Seen| {
             seen.deletion
                 .is_some_and(|deletion| deletion.in_grace(snapshot.observed_at))
         };
-        let mut open = 0;
+        // What is stuck already has its turn first.
+        terminating.sort_by_key(|seen| in_grace(seen));
         let targets: Vec<_> = terminating
             .iter()
-            .map(|seen| Target {
+            .enumerate()
+            .map(|(at, seen)| Target {
                 reference: seen.object.clone(),
                 // A diagnosis rests on the whole object, or `explain` would say something else. Of Secrets and
                 // ConfigMaps, nobody reads more than the scan.
                 object: is_confidential(&seen.object.type_name).then(|| Object::from(*seen)),
                 copy: (!looks_into(&seen.object)).then(|| Object::from(*seen)),
                 gap: None,
-                state: if in_grace(seen) {
-                    TargetState::InGrace
-                } else if open < max_objects {
-                    open += 1;
+                in_grace: in_grace(seen),
+                state: if at < max_objects {
                     TargetState::Open
                 } else {
                     TargetState::NotLookedAt
@@ -121,7 +122,10 @@ impl StuckObjects {
                     seen: seen.remove(&target.reference)?,
                     content: terminating_content(&target.reference, facts),
                     result: match target.state {
-                        TargetState::InGrace => Examination::InGrace,
+                        TargetState::Explained(diagnosis) if target.in_grace => {
+                            Examination::InGrace(diagnosis.risk)
+                        }
+                        _ if target.in_grace => Examination::InGrace(None),
                         TargetState::Explained(diagnosis) => Examination::Explained(diagnosis),
                         TargetState::Unreadable(gap) => Examination::Unreadable(gap),
                         TargetState::Gone => Examination::Gone,

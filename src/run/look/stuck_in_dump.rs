@@ -29,17 +29,18 @@ pub(in crate::run) fn examine<'a>(
     let mut open = 0;
     let mut examine = |seen: &Seen| {
         let deletion = seen.deletion?;
-        if deletion.in_grace(snapshot.observed_at) {
-            return Some(Examination::InGrace);
-        }
+        let in_grace = deletion.in_grace(snapshot.observed_at);
         if open >= limits.objects || began.elapsed() > limits.max_time {
-            return None;
+            return in_grace.then_some(Examination::InGrace(None));
         }
         open += 1;
         let Ok(Answer::Object(Some(object))) = dump.answer(&Query::of(&seen.object), false) else {
-            return None;
+            return in_grace.then_some(Examination::InGrace(None));
         };
         let diagnosis = dumped.diagnose(&object, knowledge);
+        if in_grace {
+            return Some(Examination::InGrace(diagnosis.risk));
+        }
         Some(Examination::Explained(Box::new(diagnosis)))
     };
     let results: Vec<_> = oldest_first(snapshot)

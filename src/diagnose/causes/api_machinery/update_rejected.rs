@@ -173,7 +173,7 @@ fn add_rejections_of_update(object: &Object, finding: &mut Finding, is_of_operat
         add_schema_rejection(object, finding, definition, &missing);
     }
     if !possible.is_empty() && finalizer.list == List::Metadata {
-        add_possible_rejections(object, finding, &possible);
+        add_possible_rejections(object, finding, &finalizer, &possible);
     }
 }
 
@@ -246,7 +246,12 @@ fn add_schema_rejection(object: &Object, finding: &mut Finding, definition: &Obj
 }
 
 /// Adds the webhooks and policies that may reject the update, and the step that tries it.
-fn add_possible_rejections(object: &Object, finding: &mut Finding, possible: &[String]) {
+fn add_possible_rejections(
+    object: &Object,
+    finding: &mut Finding,
+    finalizer: &Finalizer,
+    possible: &[String],
+) {
     let named: Vec<_> = possible
         .iter()
         .take(limits::POSSIBLE_REJECTIONS)
@@ -263,18 +268,27 @@ fn add_possible_rejections(object: &Object, finding: &mut Finding, possible: &[S
             named.join(", or ")
         ),
     });
+    let (type_name, name, namespace) = (object.resource.name(), object.name(), object.namespace());
+    // The plan tries the removal itself. For a controller that may act, it is refused without a try.
+    let is_for_removal = finding.wait.verdict == Verdict::Orphaned && finding.wait.vetoes.is_empty();
+    let (text, command) = if is_for_removal {
+        (
+            "see whether its removal would be refused, and why; this changes nothing",
+            Command::plan_removal(&type_name, name, namespace, &finalizer.name),
+        )
+    } else {
+        (
+            "see whether an update of it would be refused, and why; this changes nothing",
+            Command::of(
+                "kubectl -n {} annotate {}/{} {}=try --overwrite --dry-run=server",
+                [namespace, &type_name, name, advice::NUDGED],
+            ),
+        )
+    };
     finding.steps.push(Step {
         when: When::Now,
-        text: "see whether an update of it would be refused, and why; this changes nothing".into(),
-        command: Some(Command::of(
-            "kubectl -n {} annotate {}/{} {}=try --overwrite --dry-run=server",
-            [
-                object.namespace(),
-                &object.resource.name(),
-                object.name(),
-                advice::NUDGED,
-            ],
-        )),
+        text: text.into(),
+        command: Some(command),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });

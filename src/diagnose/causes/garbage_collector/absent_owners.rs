@@ -13,7 +13,7 @@
 //!
 //! The garbage collector looks up each owner by kind and name *in the namespace of the object*, and compares the uid.
 //! If no owner is found, it deletes the object, even if somebody only copied the reference. It does not look into other
-//! namespaces. It leaves the object alone if the server does not have the kind of the owner. The same holds for a
+//! namespaces; `explain` does, and names the owner there. It leaves the object alone if the server does not have the kind of the owner. The same holds for a
 //! namespaced owner of an object without a namespace.
 //!
 //! # Before you act
@@ -40,7 +40,7 @@
 //!
 //! # What it reads
 //!
-//! The owners, and the event `OwnerRefInvalidNamespace`.
+//! The owners, objects of their names in other namespaces, and the event `OwnerRefInvalidNamespace`.
 //!
 //! # Sources
 //!
@@ -56,7 +56,8 @@ use crate::{
         model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, When},
         view::View,
     },
-    snapshot::facts::Object,
+    object::ResourceType,
+    snapshot::facts::{By, Object},
 };
 
 /// The state of an owner, as the garbage collector sees it.
@@ -68,6 +69,8 @@ enum OwnerState {
     },
     /// No object with that name and uid exists where the garbage collector looks. The text says why.
     Gone(&'static str),
+    /// It exists in this other namespace, where the garbage collector does not look.
+    Elsewhere(String),
     /// The server does not have the kind, so the garbage collector does not look.
     NoSuchKind,
     /// It is in a namespace, and the object is not.
@@ -104,9 +107,13 @@ fn add_absent_owners(subject: &Subject<'_>, findings: &mut [Finding], view: &Vie
     let all_gone = !owners.is_empty()
         && owners
             .iter()
-            .all(|(_, owner)| matches!(owner, OwnerState::Gone(_)));
+            .all(|(_, owner)| matches!(owner, OwnerState::Gone(_) | OwnerState::Elsewhere(_)));
     if all_gone {
-        add_collection(first, object, view);
+        let elsewhere = owners.iter().find_map(|(reference, owner)| match owner {
+            OwnerState::Elsewhere(namespace) => Some(exists_in(reference, namespace)),
+            _ => None,
+        });
+        add_collection(first, object, elsewhere.as_deref(), view);
     }
 }
 
@@ -139,16 +146,34 @@ fn owner_state(object: &Object, reference: &Value, view: &View<'_>) -> OwnerStat
                     .any(|finalizer| finalizer.name == "foregroundDeletion"),
         },
         Ok(Some(_)) => OwnerState::Gone("has another uid: it was made anew"),
-        Ok(None) if ty.namespaced => OwnerState::Gone("does not exist in this namespace"),
+        Ok(None) if ty.namespaced => found_elsewhere(ty, reference, view)
+            .unwrap_or(OwnerState::Gone("does not exist in this namespace")),
         Ok(None) => OwnerState::Gone("does not exist"),
         Err(_) => OwnerState::Unseen,
     }
+}
+
+/// The owner in another namespace, if it is the very object that the reference means.
+fn found_elsewhere(ty: &ResourceType, reference: &Value, view: &View<'_>) -> Option<OwnerState> {
+    let by = By::Name(field(reference, "name").to_owned());
+    let all = view.search(&ty.group, &ty.plural, "", by).ok()?;
+    let owner = all.iter().find(|owner| owner.uid() == field(reference, "uid"))?;
+    Some(OwnerState::Elsewhere(owner.namespace().to_owned()))
+}
+
+fn exists_in(reference: &Value, namespace: &str) -> String {
+    let (kind, name) = (field(reference, "kind"), field(reference, "name"));
+    format!("{kind} {name} exists in namespace {namespace}")
 }
 
 fn add_owner(finding: &mut Finding, object: &Object, reference: &Value, owner: &OwnerState) {
     let name = format!("{} {}", field(reference, "kind"), field(reference, "name"));
     let value = match owner {
         OwnerState::Gone(why) => format!("owner {name} {why}"),
+        OwnerState::Elsewhere(namespace) => format!(
+            "owner {name} does not exist in this namespace; {}",
+            exists_in(reference, namespace)
+        ),
         OwnerState::NoSuchKind => format!(
             "owner {name}: the server has no such kind in {}, so the garbage collector leaves the object alone",
             field(reference, "apiVersion")
@@ -173,7 +198,7 @@ fn add_owner(finding: &mut Finding, object: &Object, reference: &Value, owner: &
 }
 
 /// Adds that no owner exists: the garbage collector deleted the object because of that, or is about to.
-fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
+fn add_collection(finding: &mut Finding, object: &Object, elsewhere: Option<&str>, view: &View<'_>) {
     let event = last_event(object, &["OwnerRefInvalidNamespace"], view);
     if let Ok(Some(event)) = event {
         finding.evidence.push(Evidence {
@@ -186,22 +211,17 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
             strength: Strength::Proof,
         });
     }
-    let (when, then) = if object.deletion().is_some() {
-        (
-            Moment::WhoDeleted,
-            "the garbage collector, unless a person did: none of its owners is there. An owner counts only in the \
-             object's own namespace",
-        )
+    let (when, who) = if object.deletion().is_some() {
+        (Moment::WhoDeleted, "the garbage collector, unless a person did")
     } else {
-        (
-            Moment::Soon,
-            "the garbage collector deletes it: none of its owners is there. An owner counts only in the object's own \
-             namespace",
-        )
+        (Moment::Soon, "the garbage collector deletes it")
     };
+    let elsewhere = elsewhere.map_or_else(String::new, |where_it_is| format!(". {where_it_is}"));
     finding.outlook.push(Outlook {
         when,
-        then: then.into(),
+        then: format!(
+            "{who}: none of its owners is there. An owner counts only in the object's own namespace{elsewhere}"
+        ),
     });
     if object.deletion().is_none() {
         finding.steps.push(Step {
@@ -225,5 +245,46 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
             safety: Safety::Safe,
             lets_go: Vec::new(),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::diagnose::testing::{
+        fixtures::going,
+        told::outlook,
+        world::{World, object},
+    };
+
+    #[test]
+    fn an_owner_in_another_namespace_is_named_if_it_is_the_very_one() {
+        let told = |namespace: &str, uid: &str| {
+            let mut metadata = going("copy", "here", &["x.test/hold"]);
+            metadata["ownerReferences"] =
+                json!([{"apiVersion": "x.test/v1", "kind": "Shop", "name": "s", "uid": "the-one"}]);
+            let copy = object("x.test", "stalls", "Stall", json!({"metadata": metadata}));
+            let owner = json!({"metadata": {"name": "s", "namespace": namespace, "uid": uid}});
+            let world = World::of([object("x.test", "shops", "Shop", owner)])
+                .serving("x.test", "shops", "Shop")
+                .serving("x.test", "stalls", "Stall");
+            outlook(&world.explain(&copy))
+        };
+        let elsewhere = told("home", "the-one");
+        assert!(
+            elsewhere.contains(
+                "An owner counts only in the object's own namespace. Shop s exists in namespace home"
+            ),
+            "{elsewhere}"
+        );
+        // Another object of the same name.
+        let another = told("home", "another");
+        assert!(
+            another.contains("the garbage collector") && !another.contains("exists in"),
+            "{another}"
+        );
+        let here = told("here", "the-one");
+        assert!(!here.contains("the garbage collector"), "{here}");
     }
 }

@@ -157,16 +157,28 @@ fn add_pause_marks(object: &Object, finding: &mut Finding, view: &View<'_>) {
         )),
     }
     for (marked, mark) in found {
-        finding
-            .wait
-            .on
-            .push(Blocker::new(Some(marked.reference()), mark.says()).in_state(CauseState::SwitchedOff));
+        let mut says = mark.says();
+        match mark.means {
+            // It keeps nothing by itself.
+            Meaning::Step => finding.say(format!("It {says}")),
+            Meaning::Hook => {
+                says.extend(mark.setter(marked, view).map(|setter| format!(". {setter}")));
+                let blocker = Blocker::new(Some(marked.reference()), says);
+                finding.wait.on.push(blocker.in_state(CauseState::Waiting));
+            }
+            Meaning::Paused | Meaning::Shard => {
+                let blocker = Blocker::new(Some(marked.reference()), says);
+                finding.wait.on.push(blocker.in_state(CauseState::SwitchedOff));
+            }
+        }
         finding.evidence.push(Evidence {
             source: format!("{} {}", marked.kind, marked.name()),
             value: mark.to_string(),
             strength: Strength::Moderate,
         });
-        finding.steps.push(remove_mark_step(marked, &mark));
+        if mark.means != Meaning::Step {
+            finding.steps.push(remove_mark_step(marked, &mark));
+        }
     }
 }
 

@@ -90,7 +90,7 @@ pub(crate) struct Reference<'a> {
     pub(crate) name: &'a str,
 }
 
-/// The first references in the `spec` of the object that can be followed.
+/// The references in the `spec` of the object that can be followed.
 pub(crate) fn references<'a>(object: &'a Object, view: &View<'a>) -> Vec<Reference<'a>> {
     let mut found = Vec::new();
     if let Some(spec) = object.value.pointer("/spec") {
@@ -120,7 +120,7 @@ fn add_missing_references(subject: &Subject<'_>, findings: &mut [Finding], view:
 }
 
 fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view: &View<'_>) {
-    for reference in references(object, view) {
+    for reference in references(object, view).into_iter().take(limits::REFERENCES) {
         let Reference {
             field,
             ty,
@@ -318,7 +318,7 @@ fn collect_references<'a>(
     view: &View<'a>,
     found: &mut Vec<Reference<'a>>,
 ) {
-    if found.len() >= limits::REFERENCES || path.split('.').count() > limits::FIELD_DEPTH {
+    if found.len() >= limits::REFERENCES_COUNTED || path.split('.').count() > limits::FIELD_DEPTH {
         return;
     }
     match value {
@@ -329,7 +329,7 @@ fn collect_references<'a>(
             {
                 let path = format!("{path}.{key}");
                 match reference_target(key, value, object, view) {
-                    Some((ty, namespace, name)) if found.len() < limits::REFERENCES => {
+                    Some((ty, namespace, name)) if found.len() < limits::REFERENCES_COUNTED => {
                         found.push(Reference {
                             field: path,
                             ty,
@@ -342,7 +342,7 @@ fn collect_references<'a>(
             }
         }
         Value::Array(items) => {
-            for (index, item) in items.iter().enumerate().take(limits::REFERENCES) {
+            for (index, item) in items.iter().enumerate().take(limits::REFERENCES_COUNTED) {
                 collect_references(item, &format!("{path}[{index}]"), object, view, found);
             }
         }
@@ -411,7 +411,10 @@ fn type_by_kind<'a>(
         Some(group) => ty.group == group,
         None => ty.group == own || !ty.group.is_empty() && own.ends_with(&format!(".{}", ty.group)),
     };
-    view.types().iter().filter(|ty| ty.kind == kind).find(fits)
+    // A kind of Kubernetes itself is often named without its group.
+    let is_built_in = |ty: &&ResourceType| !kind.is_empty() && named.is_none() && !is_custom_group(&ty.group);
+    let mut types = view.types().iter().filter(|ty| ty.kind == kind);
+    types.clone().find(fits).or_else(|| types.find(is_built_in))
 }
 
 #[cfg(test)]

@@ -80,24 +80,44 @@ fn find_reference(path: &str, key: &str, value: &Value, user: &Object, target: &
         return None;
     }
     match value {
-        Value::String(name) => {
-            let fits = name == target.name()
-                && is_called_after(key, &target.kind)
-                && is_in_namespace_of("", user, target);
+        Value::String(text) => {
+            let fits = is_called_after(key, &target.kind) && is_named_by(text, "", user, target);
             fits.then(|| path.to_owned())
         }
         Value::Object(fields) if is_reference(key, fields, user, target) => Some(path.to_owned()),
         // It references another object.
         Value::Object(_) if key.to_lowercase().trim_end_matches('s').ends_with("ref") => None,
-        Value::Object(fields) => fields
-            .iter()
-            .find_map(|(key, value)| find_reference(&format!("{path}.{key}"), key, value, user, target)),
+        Value::Object(fields) => fields.iter().find_map(|(key, value)| {
+            let path = format!("{path}.{key}");
+            match (value.as_str(), namespace_beside(key, fields)) {
+                (Some(name), Some(namespace)) => {
+                    let fits =
+                        is_called_after(key, &target.kind) && is_named_by(name, namespace, user, target);
+                    fits.then_some(path)
+                }
+                _ => find_reference(&path, key, value, user, target),
+            }
+        }),
         Value::Array(items) => items
             .iter()
             .enumerate()
             .find_map(|(place, item)| find_reference(&format!("{path}[{place}]"), key, item, user, target)),
         _ => None,
     }
+}
+
+/// Whether a text names the target: by its name, or as `NAMESPACE/NAME`.
+fn is_named_by(text: &str, namespace: &str, user: &Object, target: &Object) -> bool {
+    match text.split_once('/') {
+        Some((place, name)) => !place.is_empty() && place == target.namespace() && name == target.name(),
+        None => text == target.name() && is_in_namespace_of(namespace, user, target),
+    }
+}
+
+/// The namespace in the field beside a name: `poolNamespace` for `poolName`.
+fn namespace_beside<'a>(key: &str, fields: &'a Map<String, Value>) -> Option<&'a str> {
+    let bare = key.strip_suffix("Name")?;
+    fields.get(&format!("{bare}Namespace"))?.as_str()
 }
 
 fn is_reference(key: &str, fields: &Map<String, Value>, user: &Object, target: &Object) -> bool {
@@ -185,6 +205,7 @@ mod tests {
                 json!({"from": {"kind": "NodeClass", "group": "x.test", "name": "prod"}}),
                 "spec.from",
             ),
+            ("ClusterPool", json!({"pool": "ns/prod"}), "spec.pool"),
         ] {
             assert_eq!(found(kind, &spec).as_deref(), Some(path), "{spec}");
         }
@@ -226,6 +247,12 @@ mod tests {
         for (kind, spec) in [
             ("AppProject", json!({"environment": "prod", "name": "prod"})),
             ("AppProject", json!({"project": "production"})),
+            ("AppProject", json!({"project": "elsewhere/prod"})),
+            ("AppProject", json!({"project": "/prod"})),
+            (
+                "ClusterPool",
+                json!({"clusterPoolName": "prod", "clusterPoolNamespace": "elsewhere"}),
+            ),
             ("NodeClass", json!({"from": {"kind": "Other", "name": "prod"}})),
             (
                 "NodeClass",
@@ -237,6 +264,35 @@ mod tests {
             ),
         ] {
             assert_eq!(found(kind, &spec), None, "{spec}");
+        }
+    }
+
+    #[test]
+    fn an_object_of_another_namespace_names_it_only_with_the_namespace() {
+        let found = |spec: Value| {
+            let metadata = json!({"name": "u", "namespace": "other"});
+            let user = object(
+                "x.test",
+                "users",
+                "User",
+                json!({"metadata": metadata, "spec": spec}),
+            );
+            referencing_field(&user, &target("ClusterPool", "ns"))
+        };
+        for spec in [
+            json!({"poolRef": {"name": "prod", "namespace": "ns"}}),
+            json!({"poolName": "prod", "poolNamespace": "ns"}),
+            json!({"pool": "ns/prod"}),
+        ] {
+            assert!(found(spec.clone()).is_some(), "{spec}");
+        }
+        for spec in [
+            json!({"poolRef": {"name": "prod"}}),
+            json!({"poolName": "prod"}),
+            json!({"poolName": "prod", "poolNamespace": "third"}),
+            json!({"pool": "third/prod"}),
+        ] {
+            assert_eq!(found(spec.clone()), None, "{spec}");
         }
     }
 

@@ -12,7 +12,7 @@
 //! # Why
 //!
 //! Operators stop what they started, and many wait until nothing uses the object. References and finalizers have names
-//! by convention. So they can be read without knowing the product.
+//! by convention, and the definition of a type describes its fields. So they can be read without knowing the product.
 //!
 //! # Before you act
 //!
@@ -41,25 +41,36 @@
 //!
 //! # What it reads
 //!
-//! The objects that its own words name, and the pods and Jobs in its namespace. Also what its status lists, and the
-//! objects that its finalizer is named after. Then what its spec names, and what names it in its own group.
+//! The objects that its own words name, and the volumes of its node. The pods, Jobs and claims in its namespace, with
+//! their events. What its status lists or a label of its marks, and the objects that its finalizer is named after. Then
+//! what its spec names, selects or leaves empty, and what names it in its own group, from any namespace. What a limit
+//! left out is said.
 //!
 //! # Sources
 //!
 //! - `kubernetes/community:contributors/devel/sig-architecture/api-conventions.md` "Object references"
 
+mod attachments;
+mod described_fields;
+mod empty_references;
 mod finalizer_name;
 mod inventory;
+mod labelled_set;
 mod named_in_words;
+mod owned_claims;
 mod owned_jobs;
 mod owned_pods;
 mod references;
 mod referrers;
+mod selectors;
 mod services;
+mod type_schema;
 
 use crate::{
     diagnose::{
         causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
+        complaint::{join, shortened},
+        events::newest_event,
         holder::{Liveness, author_and_last_change, is_silent},
         model::{Blocker, Finding, Page, StepKind, Verdict},
         timing,
@@ -98,16 +109,22 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     if !runs && liveness != Some(Liveness::Unknown) {
         return;
     }
+    // The catalogue says what uses the objects that it describes, and what those wait for.
+    let is_described = finding.wait.known.is_some();
     let missed_before = view.missed();
     named_in_words::add_named(object, finding, runs, view);
     owned_pods::add_pods(object, finding, runs, view);
     owned_jobs::add_jobs(object, finding, runs, view);
+    if !is_described {
+        owned_claims::add_claims(object, finding, runs, view);
+    }
+    attachments::add_attachments(object, finding, runs, view);
     inventory::add_listed(object, finding, runs, view);
+    labelled_set::add_members(object, finding, runs, view);
     finalizer_name::add_namesakes(object, finding, runs, view);
     references::add_references(object, finding, view);
-    say_namespace(object, finding, view);
-    // The catalogue says what uses the objects that it describes.
-    let is_described = finding.wait.known.is_some();
+    empty_references::add_defaults(object, finding, view);
+    selectors::add_empty(object, finding, view);
     services::add_services(object, finding, is_described, view);
     let is_named = !is_described && referrers::add_referrers(object, finding, view);
     let is_complete = view.missed() == missed_before;
@@ -118,16 +135,6 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
         if finding.wait.verdict == Verdict::Stalled && !is_complete {
             finding.wait.verdict = Verdict::Unknown;
         }
-    }
-}
-
-/// Says that nothing new can be made in its namespace. A controller that needs a new object there for its work fails.
-fn say_namespace(object: &Object, finding: &mut Finding, view: &View<'_>) {
-    if view.is_terminating_namespace(object.namespace()) {
-        let namespace = object.namespace();
-        finding.say(format!(
-            "Its namespace {namespace} is being deleted, so nothing new can be made there"
-        ));
     }
 }
 
@@ -173,6 +180,16 @@ fn add_blocker(finding: &mut Finding, blocker: Blocker, runs: bool) {
     if !finding.wait.on.iter().any(|known| known.object == blocker.object) {
         finding.wait.on.push(blocker);
     }
+}
+
+/// A field, and the type, namespace and name of the object that it names.
+type Named<'a> = (String, &'a ResourceType, String, String);
+
+/// The newest warning about an object that was made for another, in literal words.
+fn last_warning(object: &Object, view: &View<'_>) -> Option<String> {
+    let event = newest_event(object, view, |event| event.text("/type") == "Warning").ok()??;
+    let text = join(event.text("/reason"), event.text("/message").trim());
+    (!text.is_empty()).then(|| shortened(&text))
 }
 
 /// The custom types of the groups that belong to this domain: the group itself, those above and those below it.

@@ -2,6 +2,7 @@
 
 mod complaints;
 mod finalizer_names;
+mod hooks;
 mod little_known;
 mod never_by_hand;
 mod resumed;

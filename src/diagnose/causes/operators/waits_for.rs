@@ -56,6 +56,7 @@
 
 mod objects;
 mod state;
+mod usage;
 
 use self::{
     objects::Relation,

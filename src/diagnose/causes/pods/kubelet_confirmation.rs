@@ -338,6 +338,17 @@ mod tests {
         };
         let silent = on(Some(node("Unknown")));
         assert_eq!(verdict(&silent, ""), Some(Verdict::Waiting));
+        assert!(
+            silent.headline.ends_with("At risk: stuck soon."),
+            "{}",
+            silent.headline
+        );
+        assert!(silent.risk.as_deref().is_some_and(|risk| risk.contains("Node a")));
+        // The pod collector removes it from a node that somebody declared to be off.
+        let mut off = node("Unknown");
+        off.value["spec"]["taints"] =
+            json!([{"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}]);
+        assert_eq!(on(Some(off)).risk, None);
         let text = said(&silent);
         assert!(
             text.contains("; its node does not answer, and only the kubelet of a"),
@@ -348,8 +359,10 @@ mod tests {
             "{text}"
         );
         for answer in [Some(node("True")), None] {
-            let text = said(&on(answer));
+            let diagnosis = on(answer);
+            let text = said(&diagnosis);
             assert!(text.contains("slow, not stuck"), "{text}");
+            assert_eq!(diagnosis.risk, None);
         }
         let unread = said(&World::closed().explain(&pod));
         assert!(

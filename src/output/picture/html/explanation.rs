@@ -29,6 +29,7 @@ fn rows(reports: &[ExplainReport]) -> Vec<Row<'_>> {
     let rows = reports.iter().enumerate().map(|(at, report)| Row {
         object: &report.target,
         deletion: report.deletion.as_ref(),
+        is_at_risk: report.at_risk.is_some(),
         verdict: report
             .waits_for
             .iter()

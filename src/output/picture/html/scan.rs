@@ -96,6 +96,7 @@ fn rows(report: &ScanReport) -> Vec<Row<'_>> {
         .map(|(object, cards)| Row {
             object: &object.object,
             deletion: object.deletion.as_ref(),
+            is_at_risk: object.at_risk.is_some(),
             verdict: object.verdict,
             finalizers: object.finalizers.iter().collect(),
             cards,

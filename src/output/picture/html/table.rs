@@ -12,6 +12,7 @@ use crate::{
 pub(super) struct Row<'a> {
     pub(super) object: &'a ObjectName,
     pub(super) deletion: Option<&'a DeletionReport>,
+    pub(super) is_at_risk: bool,
     pub(super) verdict: Option<Verdict>,
     pub(super) finalizers: Vec<&'a Finalizer>,
     /// The cards about it, from 0.
@@ -54,6 +55,7 @@ impl Row<'_> {
         page.markup("<td>");
         let is_slow = self.deletion.is_some_and(|deletion| deletion.in_grace_period);
         match self.verdict {
+            _ if self.is_at_risk => page.text("AT RISK"),
             _ if is_slow => page.text("SLOW"),
             Some(verdict) => page.text(&explain::verdict(verdict).0),
             None => page,

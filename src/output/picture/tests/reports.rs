@@ -53,6 +53,7 @@ pub(super) fn changed_scan_of(text: &str) -> ScanReport {
         ),
         requested_at: NOW,
         age: Age::between(NOW, NOW),
+        finalizers_removed: Vec::new(),
     };
     let mut report = scan_of(text);
     report.add_changes(ChangesReport {
@@ -125,6 +126,8 @@ pub(super) fn explanation(text: &str) -> ExplainReport {
         gone: false,
         interrupted: false,
         headline: text.into(),
+        at_risk: None,
+        nudge: None,
         notes: vec![text.into()],
         waits_for: vec![failing, in_use],
         outlook: Vec::new(),

@@ -35,6 +35,7 @@ fn cause(state: CauseState, controller: Option<&str>, finalizer: Option<&str>) -
         frees: 1,
         objects: Vec::new(),
         next: None,
+        nudge: None,
         together: None,
         is_own: finalizer.is_some(),
         is_known: true,

@@ -34,7 +34,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
     let story = told(cluster, "pvc/copied", ns.name());
     withstands_less(cluster, "pvc/copied", ns.name(), 15);
     story
-        .says("owner ConfigMap owner does not exist in this namespace")
+        .says(&format!("ConfigMap owner exists in namespace {}", home.name()))
         .says("the garbage collector, unless a person did")
         .says("without metadata.ownerReferences, or it is deleted again at once")
         .is_careful();
@@ -55,6 +55,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
         is_going(&ns, "pvc/outlived")
     });
     told(cluster, "pvc/outlived", ns.name())
+        .never_says("exists in namespace")
         .says("owner ConfigMap owner has another uid: it was made anew")
         .says("the garbage collector, unless a person did");
 

@@ -31,6 +31,30 @@ fn a_pod_in_its_grace_period_is_not_stuck() {
     assert_eq!(story.verdict(KUBELET), "waiting");
     story.says("slow, not stuck").says(&until).never_advises("delete");
     assert!(story.roots().is_empty(), "{story}");
+    assert!(story.0.get("atRisk").is_none(), "{story}");
+    let scanned = || cluster.plugin(["scan", "-n", ns.name()]).run().success();
+    let slow = scanned();
+    assert!(
+        slow.contains("SLOW      1 object in the grace period, not stuck."),
+        "{slow}"
+    );
+
+    // The same Pod, once its kubelet falls silent.
+    let conditions = json!([{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}]);
+    cluster.patch_status(["node", &node], &json!({"conditions": conditions}));
+    let story = told(cluster, "pod/p", ns.name());
+    assert!(
+        story.0["headline"]
+            .as_str()
+            .is_some_and(|text| text.ends_with("At risk: stuck soon.")),
+        "{story}"
+    );
+    story.never_says("not stuck");
+    let at_risk = scanned();
+    assert!(
+        at_risk.contains("Nothing is stuck.\n\n   AT RISK   1 object in the grace period, and stuck soon."),
+        "{at_risk}"
+    );
     ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
         .success();
     delete(cluster, &format!("node/{node}"), "");

@@ -15,17 +15,41 @@ use crate::{
 pub(crate) fn add_policy_rejection(object: &Object, finding: &mut Finding, policy: &Policy<'_>) {
     let (name, binding) = (policy.object.name(), policy.binding.name());
     let (says, source, value, suffix) = match policy.demand {
-        Some(Demand::Exists(kind, parameter)) => (
-            format!("needs {kind} {parameter}, which does not exist, and refuses everything without it"),
-            format!("ValidatingAdmissionPolicyBinding {binding} spec.paramRef"),
-            format!("{kind} {parameter} does not exist, parameterNotFoundAction Deny"),
-            ": failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
+        Some(Demand::Exists(kind, parameter)) => {
+            let (which, none) = match parameter {
+                "" => (
+                    format!("a {kind} with the labels that the binding selects"),
+                    format!("no {kind} has the labels of spec.paramRef.selector"),
+                ),
+                name => (
+                    format!("{kind} {name}, which does not exist"),
+                    format!("{kind} {name} does not exist"),
+                ),
+            };
+            (
+                format!("needs {which}, and refuses everything without it"),
+                format!("ValidatingAdmissionPolicyBinding {binding} spec.paramRef"),
+                format!("{none}, parameterNotFoundAction Deny"),
+                ": failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"
+                    .to_owned(),
+            )
+        }
+        Some(Demand::Served(kind, api_version)) => (
+            format!(
+                "needs a parameter of the kind {kind} ({api_version}), which the API server does not have, and refuses \
+                 everything without it"
+            ),
+            format!("ValidatingAdmissionPolicy {name} spec.paramKind"),
+            format!("{kind} ({api_version}) is not served, failurePolicy Fail"),
+            format!(
+                ": failed to configure binding: paramKind kind `&ParamKind{{APIVersion:{api_version},Kind:{kind},}}` not known"
+            ),
         ),
         Some(Demand::Holds(demand)) => (
             format!("demands what no such update meets: {demand}"),
             format!("ValidatingAdmissionPolicy {name} spec.validations"),
             demand.to_owned(),
-            "",
+            String::new(),
         ),
         None => return,
     };

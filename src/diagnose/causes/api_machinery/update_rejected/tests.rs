@@ -207,6 +207,66 @@ fn summarizes_thousands_of_webhooks() {
     }
 }
 
+/// What a policy is bound by, and the kind of its parameter.
+fn with_policy(kind: &Value, reference: &Value, failure: &str) -> World {
+    let policy = json!({"metadata": {"name": "p"}, "spec": {"failurePolicy": failure, "paramKind": kind,
+        "matchConstraints": {"resourceRules": [{"apiGroups": ["x.test"], "apiVersions": ["v1"], "resources": ["widgets"],
+            "operations": ["UPDATE"]}]},
+        "validations": [{"expression": "true"}]}});
+    let binding = json!({"metadata": {"name": "b"}, "spec": {"policyName": "p", "validationActions": ["Deny"],
+        "paramRef": reference}});
+    let (policies, bindings) = ("validatingadmissionpolicies", "validatingadmissionpolicybindings");
+    let policy = object(ADMISSION, policies, "ValidatingAdmissionPolicy", policy);
+    let binding = object(ADMISSION, bindings, "ValidatingAdmissionPolicyBinding", binding);
+    world(Vec::new())
+        .serving("", "serviceaccounts", "ServiceAccount")
+        .list(ADMISSION, policies, "", vec![policy])
+        .list(ADMISSION, bindings, "", vec![binding])
+}
+
+#[test]
+fn a_parameter_of_a_kind_that_is_not_served_leaves_it_to_the_failure_policy() {
+    let kind = json!({"apiVersion": "rules.test/v1", "kind": "Rule"});
+    let reference = json!({"name": "r", "parameterNotFoundAction": "Allow"});
+    let told = with_policy(&kind, &reference, "Fail").explain(&widget());
+    assert_eq!(verdict(&told, HOLD), Some(Verdict::Rejected));
+    assert!(
+        said(&told).contains("the kind Rule (rules.test/v1), which the API server does not have"),
+        "{}",
+        said(&told)
+    );
+    let passes = |world: World| verdict(&world.explain(&widget()), HOLD) != Some(Verdict::Rejected);
+    assert!(passes(with_policy(&kind, &reference, "Ignore")));
+    // The group may have it, and did not answer.
+    assert!(passes(
+        with_policy(&kind, &reference, "Fail").with_silent_group("rules.test")
+    ));
+}
+
+#[test]
+fn a_selector_that_finds_no_parameter_is_as_a_missing_one() {
+    let kind = json!({"apiVersion": "v1", "kind": "ServiceAccount"});
+    let reference = json!({"selector": {"matchLabels": {"team": "a"}}, "parameterNotFoundAction": "Deny"});
+    let account = |team: &str| {
+        let metadata = json!({"name": "account", "namespace": "a", "labels": {"team": team}});
+        object(
+            "",
+            "serviceaccounts",
+            "ServiceAccount",
+            json!({"metadata": metadata}),
+        )
+    };
+    let of = |accounts: Vec<Object>| {
+        let world = with_policy(&kind, &reference, "Fail").list("", "serviceaccounts", "a", accounts);
+        verdict(&world.explain(&widget()), HOLD)
+    };
+    assert_eq!(of(vec![account("b")]), Some(Verdict::Rejected));
+    assert_ne!(of(vec![account("a")]), Some(Verdict::Rejected));
+    // The accounts could not be listed.
+    let unseen = with_policy(&kind, &reference, "Fail").explain(&widget());
+    assert_ne!(verdict(&unseen, HOLD), Some(Verdict::Rejected));
+}
+
 /// A policy that needs a ServiceAccount in the namespace of the object. `action` is what its binding does without
 /// that account.
 fn with_a_parameter(action: &str, failure: &str) -> World {

@@ -1,13 +1,18 @@
 //! The objects that the words of an object or its events name: `Cluster "a" is not ready`, `pods "p" still exist`,
 //! `waiting for Volume ns/v`.
 //!
-//! A name alone accuses nobody: `Deployment x updated` is no complaint. An object counts only if it is itself being
-//! deleted, or says that it is not ready.
+//! A name alone accuses nobody: `Deployment x updated` is no complaint. An object counts only if its clause complains, and
+//! the object is itself being deleted, does not work, or says that it is not ready.
 
-use super::references;
 use crate::{
-    diagnose::{causes::advice::explain_step, complaint::complaints, limits, model::Finding, view::View},
-    object::ResourceType,
+    diagnose::{
+        causes::{advice::explain_step, operators::trouble::trouble},
+        complaint::{complains, complaints},
+        limits,
+        model::Finding,
+        view::View,
+    },
+    object::{ResourceType, is_custom_group},
     snapshot::facts::Object,
 };
 
@@ -17,7 +22,14 @@ const FILLERS: [&str; 4] = ["reference", "named", "object", "resource"];
 pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view: &View<'_>) {
     let own = object.reference();
     for complaint in complaints(object, view) {
-        let named = named_in(&complaint.text, object.namespace(), view);
+        let clauses = complaint
+            .text
+            .split(['\n', ';'])
+            .flat_map(|line| line.split(". "));
+        let named: Vec<_> = clauses
+            .filter(|clause| complains(clause))
+            .flat_map(|clause| named_in(clause, object, view))
+            .collect();
         for (ty, namespace, name) in named.into_iter().take(limits::NAMES_IN_SENTENCE) {
             let place = if ty.namespaced { &*namespace } else { "" };
             let Ok(Some(found)) = view.object(&ty.group, &ty.plural, place, &name) else {
@@ -26,7 +38,7 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
             if found.reference() == own {
                 continue;
             }
-            if let Some(trouble) = references::trouble(found) {
+            if let Some(trouble) = trouble(found, view) {
                 let says = format!("is named in that message, {trouble}");
                 super::add_blocker(finding, view.blocker(found, says), runs);
                 let text = format!("see why {} {} {trouble}", found.kind, found.name());
@@ -37,7 +49,7 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
 }
 
 /// The type, namespace and name of each object that a text names behind a word for its type.
-fn named_in<'a>(text: &str, own_namespace: &str, view: &View<'a>) -> Vec<(&'a ResourceType, String, String)> {
+fn named_in<'a>(text: &str, object: &Object, view: &View<'a>) -> Vec<(&'a ResourceType, String, String)> {
     let words: Vec<_> = text
         .split(|c: char| c.is_whitespace() || "()[]{},;".contains(c))
         .map(|word| word.trim_matches(|c: char| "\"'`:.".contains(c)))
@@ -54,9 +66,9 @@ fn named_in<'a>(text: &str, own_namespace: &str, view: &View<'a>) -> Vec<(&'a Re
         .iter()
         .enumerate()
         .filter_map(|(at, word)| {
-            let ty = type_of(word, view)?;
+            let ty = type_of(word, object, view)?;
             let named = *after(at)?;
-            let (namespace, name) = named.split_once('/').unwrap_or((own_namespace, named));
+            let (namespace, name) = named.split_once('/').unwrap_or((object.namespace(), named));
             let is_name = |text: &str| {
                 !text.is_empty()
                     && text
@@ -70,13 +82,23 @@ fn named_in<'a>(text: &str, own_namespace: &str, view: &View<'a>) -> Vec<(&'a Re
 }
 
 /// The type that a word stands for: its kind as written in manifests, or its plural with the group. A plural alone is an
-/// English word: `pods exist`.
-fn type_of<'a>(word: &str, view: &View<'a>) -> Option<&'a ResourceType> {
+/// English word: `pods exist`. Several groups may have a kind. The one of the object's own product is meant, or that of
+/// Kubernetes. Between others nobody can choose.
+fn type_of<'a>(word: &str, object: &Object, view: &View<'a>) -> Option<&'a ResourceType> {
     let is_kind = word.starts_with(|c: char| c.is_ascii_uppercase());
     let is_it = |ty: &&ResourceType| {
         is_kind && ty.kind == word
             || word.contains('.') && ty.name() == word
             || ty.plural == word && ty.group.is_empty()
     };
-    view.types().iter().find(is_it)
+    let all: Vec<_> = view.types().iter().filter(is_it).collect();
+    let own = &object.resource.group;
+    let of_product = || super::types_of_domain(own, view).find(is_it);
+    let alone = || match all.as_slice() {
+        [ty] => Some(*ty),
+        _ => None,
+    };
+    let of_group = all.iter().copied().find(|ty| ty.group == *own);
+    let built_in = || all.iter().copied().find(|ty| !is_custom_group(&ty.group));
+    of_group.or_else(of_product).or_else(alone).or_else(built_in)
 }

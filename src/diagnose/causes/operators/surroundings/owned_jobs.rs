@@ -33,12 +33,15 @@ pub(super) fn add_jobs(object: &Object, finding: &mut Finding, runs: bool, view:
         .filter_map(|job| Some((job, trouble(job)?)))
         .take(limits::BLOCKERS)
         .collect();
-    for (job, trouble) in &found {
-        super::add_blocker(
-            finding,
-            view.blocker(job, format!("was made for it, and {trouble}")),
-            runs,
-        );
+    for (at, (job, trouble)) in found.iter().enumerate() {
+        let warning = (at < limits::STEPS_FOR_EACH)
+            .then(|| super::last_warning(job, view))
+            .flatten();
+        let says = match warning.filter(|warning| !trouble.contains(warning.as_str())) {
+            Some(warning) => format!("was made for it, and {trouble}; {warning}"),
+            None => format!("was made for it, and {trouble}"),
+        };
+        super::add_blocker(finding, view.blocker(job, says), runs);
     }
     let steps = found
         .iter()

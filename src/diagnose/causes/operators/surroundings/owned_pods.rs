@@ -24,7 +24,7 @@ pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view:
     let Ok(all) = view.list("", "pods", object.namespace()) else {
         return;
     };
-    let found: Vec<_> = all
+    let mut found: Vec<_> = all
         .iter()
         .filter_map(|pod| Some((pod, trouble(pod)?)))
         .enumerate()
@@ -35,6 +35,13 @@ pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view:
         })
         .map(|(_, found)| found)
         .collect();
+    // A Pod that waits for a volume or a secret says so only in its events.
+    let starting = |pod: &&Object| Pod(pod).phase() == "Pending" && trouble(pod).is_none();
+    let own = all.iter().filter(starting).filter(|pod| is_child(pod, object));
+    found.extend(own.take(limits::STEPS_FOR_EACH).filter_map(|pod| {
+        let why = super::last_warning(pod, view)?;
+        Some((pod, format!("does not start: {why}")))
+    }));
     if found.is_empty() {
         return;
     }

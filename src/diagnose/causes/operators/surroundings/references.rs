@@ -1,12 +1,14 @@
 //! The objects that an object names in its spec, and what is wrong with them: `clusterRef`, `cluster: {name}` or
 //! `clusterName` for a Cluster of its product.
+//!
+//! So many of them are read as [`limits::REFERENCES`] allows. The rest is counted, and nothing is concluded from it.
 
 use serde_json::Value;
 
+use super::{Named, described_fields};
 use crate::{
     diagnose::{
-        causes::operators::{missing_reference, referenced_by::is_called_after},
-        complaint::{failing_condition, join},
+        causes::operators::{missing_reference, referenced_by::is_called_after, trouble::trouble},
         limits,
         model::{Evidence, Finding, Strength},
         view::View,
@@ -32,16 +34,26 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
     if let Some(spec) = object.value.get("spec") {
         collect(spec, "spec", object, view, &mut named);
     }
+    let mut by_description = described_fields::references(object, view);
+    by_description.retain(|one| !named.iter().any(|other| other.0 == one.0));
+    named.extend(by_description);
     let is_new = |one: &&(String, &ResourceType, String, String)| !known.iter().any(|other| other.3 == one.3);
     let by_kind: Vec<_> = named.iter().filter(is_new).cloned().collect();
     // A missing object is told of with the references by their form.
-    for (is_by_kind, (field, ty, namespace, name)) in known
+    let all: Vec<_> = known
         .into_iter()
         .map(|one| (false, one))
         .chain(by_kind.into_iter().map(|one| (true, one)))
-    {
+        .collect();
+    if let Some(more) = all.len().checked_sub(limits::REFERENCES).filter(|more| *more > 0) {
+        view.leave_out();
+        finding.say(format!(
+            "{more} more of the objects that its spec names were not looked at"
+        ));
+    }
+    for (is_by_kind, (field, ty, namespace, name)) in all.into_iter().take(limits::REFERENCES) {
         let trouble = match view.object(&ty.group, &ty.plural, &namespace, &name) {
-            Ok(Some(found)) => trouble(found),
+            Ok(Some(found)) => trouble(found, view),
             Ok(None) if is_by_kind => Some("does not exist".to_owned()),
             Ok(None) | Err(_) => None,
         };
@@ -60,25 +72,9 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
     }
 }
 
-/// What is wrong with an object that somebody needs.
-pub(super) fn trouble(found: &Object) -> Option<String> {
-    if found.deletion().is_some() {
-        return Some("is being deleted".to_owned());
-    }
-    if let Some(("False", reason, message)) = found.condition("Ready") {
-        return Some(match &*join(reason.trim(), message.trim()) {
-            "" => "is not ready".to_owned(),
-            why => format!("is not ready: {why}"),
-        });
-    }
-    failing_condition(found).map(|text| format!("reports {text}"))
-}
-
-type Named<'a> = (String, &'a ResourceType, String, String);
-
 /// Collects the fields that are called after a kind of the same product, and hold a name.
 fn collect<'a>(value: &Value, path: &str, object: &Object, view: &View<'a>, found: &mut Vec<Named<'a>>) {
-    if found.len() >= limits::REFERENCES || path.split('.').count() > limits::FIELD_DEPTH {
+    if found.len() >= limits::REFERENCES_COUNTED || path.split('.').count() > limits::FIELD_DEPTH {
         return;
     }
     match value {
@@ -92,7 +88,7 @@ fn collect<'a>(value: &Value, path: &str, object: &Object, view: &View<'a>, foun
             }
         }
         Value::Array(items) => {
-            for (at, item) in items.iter().enumerate().take(limits::REFERENCES) {
+            for (at, item) in items.iter().enumerate().take(limits::REFERENCES_COUNTED) {
                 collect(item, &format!("{path}[{at}]"), object, view, found);
             }
         }

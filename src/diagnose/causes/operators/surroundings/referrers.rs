@@ -1,44 +1,92 @@
-//! The objects of the same product that name an object in a field.
+//! The objects of the same product that name an object in a field, from any namespace.
 
+use super::empty_references;
 use crate::{
     diagnose::{
         causes::operators::referenced_by::referencing_field,
         limits,
         model::{Evidence, Finding, Strength},
-        view::View,
+        view::{Missing, View},
     },
+    object::ResourceType,
     snapshot::facts::Object,
 };
 
 /// Says which objects name this one, and whether any does. Its owners and what it owns name it too, and wait for it
 /// rather than the other way round.
 pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
-    let types = super::types_of_domain(&object.resource.group, view).take(limits::TYPES_OF_PATTERN);
+    let mut types = super::types_of_domain(&object.resource.group, view);
     let mut found = Vec::new();
-    for ty in types {
-        let place = if ty.namespaced { object.namespace() } else { "" };
-        // A type that could not be listed is a gap of the diagnosis.
-        let all = view.list(&ty.group, &ty.plural, place).unwrap_or_default();
+    for ty in types.by_ref().take(limits::TYPES_OF_PATTERN) {
+        let all = all_of(ty, object, view);
         found.extend(
             all.iter()
                 .filter(|other| other.reference() != object.reference())
                 .filter(|other| !is_family(object, other))
-                .filter_map(|other| Some((other, referencing_field(other, object)?))),
+                .filter_map(|other| Some((other, how_named(other, object, view)?))),
         );
     }
-    for (other, field) in found.iter().take(limits::NAMES_IN_SENTENCE) {
+    let more = types.count();
+    if more > 0 {
+        view.leave_out();
         finding.say(format!(
-            "{} {} still names it in {field}",
-            other.kind,
-            other.name()
+            "Whether objects of {more} more types of its product name it was not looked at"
         ));
+    }
+    for (other, field) in found.iter().take(limits::NAMES_IN_SENTENCE) {
+        let place = match other.namespace() {
+            "" => String::new(),
+            own if own == object.namespace() => String::new(),
+            elsewhere => format!(" in namespace {elsewhere}"),
+        };
+        finding.say(format!("{} {}{place} {}", other.kind, other.name(), field.says()));
         finding.evidence.push(Evidence {
-            source: format!("{} {} {field}", other.kind, other.name()),
+            source: format!("{} {} {}", other.kind, other.name(), field.path()),
             value: object.name().to_owned(),
             strength: Strength::Moderate,
         });
     }
     !found.is_empty()
+}
+
+/// How one object names another.
+enum Names {
+    In(String),
+    ByDefault(String),
+}
+
+impl Names {
+    fn path(&self) -> &str {
+        match self {
+            Names::In(path) | Names::ByDefault(path) => path,
+        }
+    }
+
+    fn says(&self) -> String {
+        match self {
+            Names::In(path) => format!("still names it in {path}"),
+            Names::ByDefault(path) => format!("leaves {path} empty, which means it"),
+        }
+    }
+}
+
+fn how_named(other: &Object, object: &Object, view: &View<'_>) -> Option<Names> {
+    let by_default = || empty_references::field_that_means(other, object, view).map(Names::ByDefault);
+    referencing_field(other, object)
+        .map(Names::In)
+        .or_else(by_default)
+}
+
+/// The objects of a type in all namespaces, or in that of the object if no more may be read. A type that could not be listed
+/// is a gap of the diagnosis.
+fn all_of<'a>(ty: &ResourceType, object: &Object, view: &View<'a>) -> &'a [Object] {
+    match view.list(&ty.group, &ty.plural, "") {
+        Ok(all) => all,
+        Err(Missing::Gap(_)) if ty.namespaced && !object.namespace().is_empty() => view
+            .list(&ty.group, &ty.plural, object.namespace())
+            .unwrap_or_default(),
+        Err(_) => &[],
+    }
 }
 
 fn is_family(object: &Object, other: &Object) -> bool {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
+        causes::operators::trouble::trouble,
         limits,
         model::{Evidence, Finding, Strength},
         view::View,
@@ -15,7 +16,7 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Says which Services are missing or are being deleted. A Service that exists is only told of where the catalogue does not
+/// Says which Services are missing, are being deleted, or have nobody behind them. A Service that exists is only told of where the catalogue does not
 /// say what the finalizer waits for.
 pub(super) fn add_services(object: &Object, finding: &mut Finding, is_described: bool, view: &View<'_>) {
     let mut named = BTreeSet::new();
@@ -25,10 +26,13 @@ pub(super) fn add_services(object: &Object, finding: &mut Finding, is_described:
     for (name, namespace) in named.into_iter().take(limits::NAMES_IN_SENTENCE) {
         let service = pasteable("services", Some(&namespace), &name);
         let state = match view.object("", "services", &namespace, &name) {
-            Ok(Some(found)) if found.deletion().is_some() => "is being deleted",
-            Ok(Some(_)) if is_described => continue,
-            Ok(Some(_)) => "exists",
-            Ok(None) => "does not exist",
+            Ok(Some(found)) => match trouble(found, view) {
+                Some(trouble) if found.deletion().is_some() => trouble,
+                Some(trouble) => format!("exists and {trouble}"),
+                None if is_described => continue,
+                None => "exists".to_owned(),
+            },
+            Ok(None) => "does not exist".to_owned(),
             Err(_) => continue,
         };
         // Before who wrote the object: it may be what the controller waits for.

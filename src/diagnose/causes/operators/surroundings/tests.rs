@@ -269,20 +269,6 @@ fn a_named_object_is_reported_only_if_it_has_a_problem() {
 }
 
 #[test]
-fn a_terminating_namespace_is_reported() {
-    let metadata = json!({"name": "ns", "deletionTimestamp": "2026-01-01T10:00:00Z"});
-    let namespace = object("", "namespaces", "Namespace", json!({"metadata": metadata}));
-    let told = explained(&store("lab.test/wait", &json!({})), [namespace]);
-    assert!(
-        said(&told).contains("Its namespace ns is being deleted"),
-        "{}",
-        said(&told)
-    );
-    let told = explained(&store("lab.test/wait", &json!({})), []);
-    assert!(!said(&told).contains("Its namespace"), "{}", said(&told));
-}
-
-#[test]
 fn the_pods_of_a_helm_release_of_its_name_are_not_its_own() {
     let labelled = |labels: Value| {
         let fields = json!({"deletionTimestamp": "2026-01-01T11:00:00Z", "status": {"phase": "Running"}});
@@ -412,4 +398,453 @@ fn a_pod_of_a_stateful_set_that_it_made_is_its_own() {
         "{told:#?}"
     );
     assert_eq!(waits_for(&explained(&store, [set("other"), pod])), []);
+}
+
+#[test]
+fn an_object_of_another_namespace_may_still_name_it() {
+    let elsewhere = |reference: Value| {
+        let metadata = json!({"name": "g", "namespace": "other"});
+        let value = json!({"metadata": metadata, "spec": {"storeRef": reference}});
+        object(GROUP, "gadgets", "Gadget", value)
+    };
+    let finalizer = "lab.test/wait";
+    let told = explained(
+        &store(finalizer, &json!({})),
+        [elsewhere(json!({"name": "s", "namespace": "ns"}))],
+    );
+    assert_eq!(verdict(&told, finalizer), Some(Verdict::Waiting));
+    let words = said(&told);
+    assert!(
+        words.contains("Gadget g in namespace other still names it in spec.storeRef"),
+        "{words}"
+    );
+    // It names the store of its own namespace.
+    let told = explained(&store(finalizer, &json!({})), [elsewhere(json!({"name": "s"}))]);
+    assert_eq!(verdict(&told, finalizer), Some(Verdict::Stalled));
+}
+
+#[test]
+fn a_spec_with_more_references_than_are_read_never_proves_that_nothing_blocks() {
+    let names = |count: usize| {
+        let parts: Vec<_> = (0..count)
+            .map(|at| json!({"gadgetName": format!("g{at}")}))
+            .collect();
+        store("lab.test/wait", &json!({"parts": parts}))
+    };
+    let all = || (0..9).map(|at| gadget(&format!("g{at}"), "other"));
+    let told = explained(&names(9), all());
+    assert_eq!(verdict(&told, "lab.test/wait"), Some(Verdict::Unknown));
+    let words = said(&told);
+    assert!(
+        words.contains("3 more of the objects that its spec names were not looked at"),
+        "{words}"
+    );
+    let told = explained(&names(6), all());
+    assert_eq!(verdict(&told, "lab.test/wait"), Some(Verdict::Stalled));
+}
+
+#[test]
+fn what_it_names_may_exist_and_not_work() {
+    let finalizer = "lab.test/wait";
+    let deployment = |replicas: i64| {
+        let value = json!({"metadata": {"name": "w", "namespace": "ns"}, "spec": {"replicas": replicas}});
+        object("apps", "deployments", "Deployment", value)
+    };
+    let service = |selector: Value| {
+        let value = json!({"metadata": {"name": "w", "namespace": "ns"}, "spec": {"selector": selector}});
+        object("", "services", "Service", value)
+    };
+    let slice = |ready: bool| {
+        let labels = json!({"kubernetes.io/service-name": "w"});
+        let value = json!({"metadata": {"name": "w-1", "namespace": "ns", "labels": labels},
+            "endpoints": [{"conditions": {"ready": ready}}]});
+        object("discovery.k8s.io", "endpointslices", "EndpointSlice", value)
+    };
+    let pod = |status: Value| {
+        let value = json!({"metadata": {"name": "w", "namespace": "ns"}, "status": status});
+        object("", "pods", "Pod", value)
+    };
+    let unscheduled = json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
+        "reason": "Unschedulable", "message": "0/3 nodes are available"}]});
+    let gated = |gates: &str, met: &str| {
+        let (spec, conditions) = match gates {
+            "schedulingGates" => (
+                json!({"schedulingGates": [{"name": "queue.test/admit"}]}),
+                json!([{"type": "PodScheduled", "status": met, "reason": "SchedulingGated", "message": "held"}]),
+            ),
+            _ => (
+                json!({"readinessGates": [{"conditionType": "lb.test/attached"}]}),
+                json!([{"type": "lb.test/attached", "status": met}]),
+            ),
+        };
+        let mut pod = pod(json!({"phase": "Running", "conditions": conditions}));
+        pod.value["spec"] = spec;
+        pod
+    };
+    let told_of = |kind: &str, others: Vec<Object>| {
+        let spec = json!({"target": {"ref": {"kind": kind, "name": "w"}}});
+        let mut world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
+            .serving(GROUP, "stores", "Store")
+            .serving("apps", "deployments", "Deployment")
+            .serving("", "services", "Service")
+            .serving("", "pods", "Pod");
+        for other in others {
+            world = world.with(other);
+        }
+        said(&world.explain(&store(finalizer, &spec)))
+    };
+    for (kind, others, trouble) in [
+        ("Deployment", vec![deployment(0)], "is scaled to zero"),
+        (
+            "Service",
+            vec![service(json!({"app": "w"}))],
+            "has no endpoint that is ready",
+        ),
+        (
+            "Service",
+            vec![service(json!({"app": "w"})), slice(false)],
+            "has no endpoint that is ready",
+        ),
+        ("Pod", vec![pod(unscheduled)], "does not start: Unschedulable"),
+        (
+            "Pod",
+            vec![gated("schedulingGates", "False")],
+            "SchedulingGated: held (queue.test/admit)",
+        ),
+        (
+            "Pod",
+            vec![gated("readinessGates", "False")],
+            "its readiness gate lb.test/attached is not met",
+        ),
+    ] {
+        let words = told_of(kind, others);
+        assert!(
+            words.contains("spec.target.ref names") && words.contains(trouble),
+            "{kind}: {words}"
+        );
+    }
+    for (kind, others) in [
+        ("Deployment", vec![deployment(1)]),
+        ("Service", vec![service(json!({"app": "w"})), slice(true)]),
+        ("Service", vec![service(json!({}))]),
+        ("Pod", vec![pod(json!({"phase": "Running"}))]),
+        ("Pod", vec![gated("readinessGates", "True")]),
+    ] {
+        let words = told_of(kind, others);
+        assert!(!words.contains("spec.target.ref names"), "{kind}: {words}");
+    }
+}
+
+#[test]
+fn only_the_clause_that_complains_accuses_whom_it_names() {
+    let unready =
+        json!({"conditions": [{"type": "Ready", "status": "False", "reason": "NoDisk", "message": ""}]});
+    let with = |message: &str| {
+        let mut gadget = gadget("g", "other");
+        gadget.value["status"] = unready.clone();
+        let told = explained(&saying(message), [gadget]);
+        waits_for(&told).iter().any(|(name, _)| name == "g")
+    };
+    assert!(with("Volume v deleted. Waiting for Gadget g"));
+    for message in [
+        "Gadget g updated. Waiting for the disk",
+        "Gadget g updated; still waiting for the disk",
+        "Gadget g updated\nwaiting for the disk",
+    ] {
+        assert!(!with(message), "{message}");
+    }
+}
+
+#[test]
+fn a_kind_of_several_groups_is_that_of_the_product_or_of_nobody() {
+    let unready =
+        json!({"conditions": [{"type": "Ready", "status": "False", "reason": "NoDisk", "message": ""}]});
+    let named = |group: &str, served: &[&str]| {
+        let value = json!({"metadata": {"name": "w", "namespace": "ns"}, "status": unready});
+        let mut world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
+            .serving(GROUP, "stores", "Store")
+            .with(object(group, "widgets", "Widget", value));
+        for group in served {
+            world = world.serving(group, "widgets", "Widget");
+        }
+        let told = world.explain(&saying("waiting for Widget w"));
+        waits_for(&told).iter().any(|(name, _)| name == "w")
+    };
+    assert!(named("a.test", &["a.test"]));
+    assert!(named(GROUP, &["a.test", GROUP]));
+    // The product of the object has none of that name, and another product's is not meant.
+    assert!(!named("a.test", &["a.test", GROUP]));
+    // Nobody can choose between two others.
+    assert!(!named("a.test", &["a.test", "b.test"]));
+}
+
+#[test]
+fn its_claims_and_the_attachments_of_its_node_keep_it_while_they_do_not_go() {
+    let claim = |owner: &str, deleted: bool| {
+        let mut metadata = if deleted {
+            going("c", "ns", &["kubernetes.io/pvc-protection"])
+        } else {
+            json!({"name": "c", "namespace": "ns"})
+        };
+        metadata["ownerReferences"] = json!([{"kind": "Store", "name": "s", "uid": owner}]);
+        object(
+            "",
+            "persistentvolumeclaims",
+            "PersistentVolumeClaim",
+            json!({"metadata": metadata, "spec": {}}),
+        )
+    };
+    let attachment = |node: &str, deleted: bool| {
+        let metadata = if deleted {
+            going("a", "", &["external-attacher/x"])
+        } else {
+            json!({"name": "a"})
+        };
+        let spec = json!({"attacher": "d.test", "nodeName": node, "source": {"persistentVolumeName": "v"}});
+        let value = json!({"metadata": metadata, "spec": spec});
+        object("storage.k8s.io", "volumeattachments", "VolumeAttachment", value)
+    };
+    let finalizer = "lab.test/wait";
+    let mut store = store(finalizer, &json!({}));
+    store.value["status"] = json!({"nodeRef": {"name": "n1"}});
+    for (other, name) in [(claim("u", true), "c"), (attachment("n1", true), "a")] {
+        let told = explained(&store, [other]);
+        assert_eq!(verdict(&told, finalizer), Some(Verdict::Waiting));
+        assert_eq!(waits_for(&told)[0].0, name);
+    }
+    for other in [
+        claim("u", false),
+        claim("other", true),
+        attachment("n1", false),
+        attachment("n2", true),
+    ] {
+        let told = explained(&store, [other]);
+        assert!(waits_for(&told).is_empty(), "{told:#?}");
+    }
+    let told = explained(&store, [attachment("n1", false)]);
+    assert!(
+        said(&told).contains("1 volume is attached to its node n1"),
+        "{}",
+        said(&told)
+    );
+}
+
+#[test]
+fn a_pod_that_waits_for_its_volume_is_told_with_the_words_of_its_events() {
+    let event = |kind: &str, reason: &str| {
+        let value = json!({"metadata": {"name": "e", "namespace": "ns"}, "type": kind, "reason": reason,
+            "message": "volume is attached elsewhere", "lastTimestamp": "2026-01-01T11:59:00Z",
+            "involvedObject": {"kind": "Pod", "name": "p", "uid": "pods-p"}});
+        object("", "events", "Event", value)
+    };
+    let creating = json!({"status": {"phase": "Pending", "containerStatuses": [{"name": "c",
+        "state": {"waiting": {"reason": "ContainerCreating"}}}]}});
+    let store = store("lab.test/wait", &json!({}));
+    let told = explained(
+        &store,
+        [pod("u", &creating), event("Warning", "FailedAttachVolume")],
+    );
+    assert_eq!(
+        waits_for(&told),
+        [(
+            "p".to_owned(),
+            "was made for it, does not start: FailedAttachVolume: volume is attached elsewhere".to_owned()
+        )]
+    );
+    let told = explained(&store, [pod("u", &creating), event("Normal", "Scheduled")]);
+    assert!(waits_for(&told).is_empty(), "{told:#?}");
+}
+
+/// The definition of the stores, or of the gadgets, with these fields in their spec.
+fn definition(plural: &str, fields: &Value) -> Object {
+    let schema = json!({"properties": {"spec": {"properties": fields}}});
+    let value = json!({"metadata": {"name": format!("{plural}.{GROUP}")},
+        "spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}});
+    let group = "apiextensions.k8s.io";
+    object(
+        group,
+        "customresourcedefinitions",
+        "CustomResourceDefinition",
+        value,
+    )
+}
+
+#[test]
+fn the_description_of_a_field_tells_what_a_name_stands_for() {
+    let finalizer = "lab.test/wait";
+    let with = |description: &str, spec: Value| {
+        let fields = json!({"backendName": {"type": "string", "description": description}});
+        said(&explained(
+            &store(finalizer, &spec),
+            [definition("stores", &fields)],
+        ))
+    };
+    let spec = || json!({"backendName": "g"});
+    let told = with("Name of the Gadget that serves it.", spec());
+    assert!(
+        told.contains("spec.backendName names gadgets.lab.test/g -n ns, which does not exist"),
+        "{told}"
+    );
+    for (description, spec) in [
+        ("Name of the backend.", spec()),
+        ("Name of the gadgetry.", spec()),
+        ("Name of the Gadget that serves it.", json!({"backendTitle": "g"})),
+    ] {
+        let told = with(description, spec);
+        assert!(!told.contains("gadgets.lab.test/g"), "{description}: {told}");
+    }
+}
+
+#[test]
+fn a_reference_left_empty_means_the_default_both_ways() {
+    let finalizer = "lab.test/wait";
+    let class = |is_default: &str| {
+        let metadata = json!({"name": "fast",
+            "annotations": {"storageclass.kubernetes.io/is-default-class": is_default}});
+        object(
+            "storage.k8s.io",
+            "storageclasses",
+            "StorageClass",
+            json!({"metadata": metadata}),
+        )
+    };
+    let fields =
+        json!({"storageClassName": {"type": "string"}, "disk": {"properties": {"storageClassName": {}}}});
+    let told = |spec: Value, class: Object| {
+        let world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
+            .serving(GROUP, "stores", "Store")
+            .serving_everywhere("storage.k8s.io", "storageclasses", "StorageClass")
+            .with(definition("stores", &fields))
+            .with(class);
+        said(&world.explain(&store(finalizer, &spec)))
+    };
+    let none = "means the default StorageClass, and no StorageClass is marked as the default";
+    for (spec, path) in [
+        (json!({}), "spec.storageClassName"),
+        (
+            json!({"storageClassName": "x", "disk": {}}),
+            "spec.disk.storageClassName",
+        ),
+    ] {
+        let words = told(spec, class("false"));
+        assert!(
+            words.contains(&format!("Its {path} is empty, which {none}")),
+            "{words}"
+        );
+    }
+    let mut leaving = class("true");
+    leaving.value["metadata"]["deletionTimestamp"] = "2026-01-01T11:00:00Z".into();
+    let words = told(json!({}), leaving);
+    assert!(
+        words.contains("which means sc/fast, which is being deleted"),
+        "{words}"
+    );
+    for (spec, class) in [
+        (json!({}), class("true")),
+        (json!({"storageClassName": "x"}), class("false")),
+    ] {
+        let words = told(spec, class);
+        assert!(!words.contains("is empty"), "{words}");
+    }
+}
+
+#[test]
+fn whoever_leaves_a_reference_empty_names_the_default() {
+    let config = |name: &str| {
+        let mut metadata = going(name, "", &["lab.test/wait"]);
+        metadata["uid"] = "u".into();
+        object(
+            GROUP,
+            "providerconfigs",
+            "ProviderConfig",
+            json!({"metadata": metadata, "spec": {}}),
+        )
+    };
+    let told = |name: &str, spec: Value| {
+        let gadget = json!({"metadata": {"name": "g", "namespace": "ns"}, "spec": spec});
+        let world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
+            .serving_everywhere(GROUP, "providerconfigs", "ProviderConfig")
+            .serving(GROUP, "gadgets", "Gadget")
+            .with(definition(
+                "gadgets",
+                &json!({"providerConfigRef": {"properties": {"name": {}}}}),
+            ))
+            .with(object(GROUP, "gadgets", "Gadget", gadget));
+        said(&world.explain(&config(name)))
+    };
+    let means_it = "leaves spec.providerConfigRef empty, which means it";
+    let words = told("default", json!({}));
+    assert!(words.contains(means_it), "{words}");
+    for (name, spec) in [
+        ("other", json!({})),
+        ("default", json!({"providerConfigRef": {"name": "other"}})),
+    ] {
+        let words = told(name, spec);
+        assert!(!words.contains(means_it), "{words}");
+    }
+}
+
+#[test]
+fn a_selector_that_selects_nothing_is_told() {
+    let spec = json!({"rules": [{"podSelector": {"matchLabels": {"app": "web"}}}]});
+    let pod = |app: &str| {
+        let metadata = json!({"name": "web-1", "namespace": "ns", "labels": {"app": app}});
+        object(
+            "",
+            "pods",
+            "Pod",
+            json!({"metadata": metadata, "status": {"phase": "Running"}}),
+        )
+    };
+    let told = |spec: &Value, app: &str| said(&explained(&store("lab.test/wait", spec), [pod(app)]));
+    let words = told(&spec, "db");
+    assert!(
+        words.contains("Its spec.rules[0].podSelector selects no Pod"),
+        "{words}"
+    );
+    assert!(!told(&spec, "web").contains("selects no"));
+    // An empty one selects everything, and one with other requirements is not looked up.
+    for selector in [
+        json!({}),
+        json!({"matchExpressions": [{"key": "app", "operator": "Exists"}]}),
+    ] {
+        let spec = json!({"podSelector": selector});
+        assert!(!told(&spec, "db").contains("selects no"));
+    }
+}
+
+#[test]
+fn what_it_deployed_and_knows_by_a_label_keeps_it_while_that_is_being_deleted() {
+    let finalizer = "lab.test/wait";
+    let member = |namespace: &str, labels: Value, is_going: bool| {
+        let mut metadata = going("g", namespace, &["lab.test/hold"]);
+        if !is_going {
+            metadata = json!({"name": "g", "namespace": namespace});
+        }
+        metadata["labels"] = labels;
+        object(GROUP, "gadgets", "Gadget", json!({"metadata": metadata}))
+    };
+    let mut set = store(finalizer, &json!({}));
+    set.value["metadata"]["labels"] = json!({"applyset.kubernetes.io/id": "set-1"});
+    set.value["metadata"]["annotations"] = json!({
+        "applyset.kubernetes.io/contains-group-kinds": format!("Gadget.{GROUP},Service."),
+        "applyset.kubernetes.io/additional-namespaces": "far",
+    });
+    let mut app = store(finalizer, &json!({}));
+    app.value["status"] = json!({"deploy": {"kapp": {"associatedResources": {"label": "kapp.k14s.io/app=7",
+        "namespaces": ["far"], "groupKinds": [{"group": GROUP, "kind": "Gadget"}]}}}});
+    let of_set = || json!({"applyset.kubernetes.io/part-of": "set-1"});
+    for (owner, labels) in [(&set, of_set()), (&app, json!({"kapp.k14s.io/app": "7"}))] {
+        let told = explained(owner, [member("far", labels, true)]);
+        assert_eq!(verdict(&told, finalizer), Some(Verdict::Waiting));
+        assert_eq!(waits_for(&told)[0].0, "g");
+    }
+    for other in [
+        member("far", of_set(), false),
+        member("far", json!({"applyset.kubernetes.io/part-of": "set-2"}), true),
+        member("elsewhere", of_set(), true),
+    ] {
+        let told = explained(&set, [other]);
+        assert!(waits_for(&told).is_empty(), "{told:#?}");
+    }
 }

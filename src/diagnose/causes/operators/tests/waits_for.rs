@@ -338,3 +338,65 @@ fn a_word_that_few_finalizers_may_have_is_looked_up_by_their_own_causes() {
     }
     assert!(found > 10, "{found}");
 }
+
+#[test]
+fn a_usage_is_followed_to_what_it_stands_for() {
+    let group = "aws.upbound.io";
+    let config = object(
+        group,
+        "providerconfigs",
+        "ProviderConfig",
+        json!({"metadata": going("prod", "", &["in-use.crossplane.io"])}),
+    );
+    let usage = |kind: &str| {
+        let owner = json!({"kind": kind, "name": "b", "uid": "b", "controller": true});
+        let value = json!({"metadata": {"name": "u", "ownerReferences": [owner]},
+            "providerConfigRef": {"name": "prod"},
+            "resourceRef": {"apiVersion": "s3.aws.upbound.io/v1", "kind": kind, "name": "b"}});
+        object(group, "providerconfigusages", "ProviderConfigUsage", value)
+    };
+    let bucket = |metadata: Value| {
+        object(
+            "s3.aws.upbound.io",
+            "buckets",
+            "Bucket",
+            json!({"metadata": metadata}),
+        )
+    };
+    let labels = json!({"pkg.crossplane.io/provider": "provider-aws"});
+    let world = |kind: &str| {
+        World::of(controller("crossplane-system", "provider-aws", &labels, group))
+            .serving_everywhere(group, "providerconfigs", "ProviderConfig")
+            .serving_everywhere(group, "providerconfigusages", "ProviderConfigUsage")
+            .serving_everywhere("s3.aws.upbound.io", "buckets", "Bucket")
+            .with(usage(kind))
+    };
+    let of_usage = |world: World| {
+        let told = world.explain(&config);
+        let on = &told.waits[0].on;
+        let blocker = on
+            .iter()
+            .find(|on| on.object.as_ref().is_some_and(|object| object.name == "u"));
+        blocker.unwrap_or_else(|| panic!("{told:#?}")).clone()
+    };
+    let gone = of_usage(world("Bucket"));
+    assert!(
+        gone.says
+            .contains("; it stands for Bucket b, which does not exist any more; Bucket b made it"),
+        "{}",
+        gone.says
+    );
+    let there = of_usage(world("Bucket").with(bucket(json!({"name": "b"}))));
+    assert!(there.says.contains("Bucket b, which exists"), "{}", there.says);
+    let leaving = of_usage(world("Bucket").with(bucket(going(
+        "b",
+        "",
+        &["finalizer.managedresource.crossplane.io"],
+    ))));
+    let on: Vec<_> = leaving.on.iter().filter_map(|on| on.object.as_ref()).collect();
+    assert_eq!(on.len(), 1, "{leaving:#?}");
+    assert_eq!(on[0].kind, "Bucket");
+    // A kind that the API server does not have leads nowhere.
+    let unknown = of_usage(world("Queue"));
+    assert!(!unknown.says.contains("stands for"), "{}", unknown.says);
+}

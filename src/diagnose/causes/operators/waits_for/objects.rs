@@ -1,7 +1,7 @@
 //! The objects that a finalizer waits for: they use its object, were made for it, own it, or are of a type that must be
 //! empty first.
 
-use super::{Search, state, state::Met};
+use super::{Search, state, state::Met, usage};
 use crate::{
     diagnose::{
         causes::{
@@ -153,6 +153,7 @@ impl<'v> Search<'_, 'v> {
         for reference in missing_reference::references(self.object, self.view)
             .iter()
             .filter(|reference| is_meant(&reference.ty))
+            .take(limits::REFERENCES)
         {
             let Reference {
                 field,
@@ -209,10 +210,13 @@ impl<'v> Search<'_, 'v> {
             strength: Strength::Strong,
         });
         let blockers = found.iter().take(limits::BLOCKERS);
-        self.finding
-            .wait
-            .on
-            .extend(blockers.map(|(other, says)| self.view.blocker(other, says.clone())));
+        for (other, says) in blockers {
+            let mut blocker = self.view.blocker(other, says.clone());
+            if matches!(relation, Relation::Uses) {
+                usage::follow(other, object, &mut blocker, self.view);
+            }
+            self.finding.wait.on.push(blocker);
+        }
         if found.len() > limits::BLOCKERS {
             self.finding.wait.on.push(Blocker::new(
                 None,

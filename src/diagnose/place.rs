@@ -1,0 +1,91 @@
+//! The namespace of an object, where it is being deleted too.
+
+use crate::{
+    diagnose::{
+        complaint::shortened,
+        model::{Moment, Outlook},
+        view::View,
+    },
+    snapshot::facts::Object,
+};
+
+/// The conditions by which the namespace controller says what it waits for, the most telling first
+/// (`kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`).
+const WAITS: [&str; 4] = [
+    "NamespaceDeletionDiscoveryFailure",
+    "NamespaceDeletionContentFailure",
+    "NamespaceFinalizersRemaining",
+    "NamespaceContentRemaining",
+];
+
+/// That nothing new can be made where the object is, and what its namespace waits for. A controller that needs a new object
+/// there for its work fails. Nothing more is asked about an object that was only listed.
+pub(super) fn terminating_namespace(object: &Object, view: &View<'_>) -> Option<Outlook> {
+    let name = object.namespace();
+    if name.is_empty() || !object.was_read() {
+        return None;
+    }
+    let namespace = view.object("", "namespaces", "", name).ok()??;
+    namespace.deletion()?;
+    let raised = WAITS.iter().find_map(|kind| match namespace.condition(kind) {
+        Some(("True", _, message)) if !message.is_empty() => Some(message),
+        _ => None,
+    });
+    let waits = raised.map_or_else(String::new, |message| {
+        format!(". It waits: {}", shortened(message.trim_end_matches('.')))
+    });
+    Some(Outlook {
+        when: Moment::Namespace,
+        then: format!("{name} is being deleted, so nothing new can be made there{waits}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::diagnose::testing::{
+        fixtures::going,
+        told::outlook,
+        world::{World, object},
+    };
+
+    fn told(metadata: Value, namespace: Value) -> String {
+        let claim = object(
+            "",
+            "persistentvolumeclaims",
+            "PersistentVolumeClaim",
+            json!({"metadata": metadata, "spec": {}}),
+        );
+        let namespace = object("", "namespaces", "Namespace", namespace);
+        outlook(&World::of([namespace]).explain(&claim))
+    }
+
+    #[test]
+    fn a_namespace_in_deletion_is_told_of_every_object_in_it() {
+        let leaving = |conditions: Value| {
+            json!({"metadata": going("ns", "", &[]), "spec": {"finalizers": ["kubernetes"]},
+                "status": {"conditions": conditions}})
+        };
+        let waits = json!([
+            {"type": "NamespaceContentRemaining", "status": "True", "message": "Some resources are remaining: x"},
+            {"type": "NamespaceFinalizersRemaining", "status": "True",
+                "message": "Some content in the namespace has finalizers remaining: x.test/f in 1 resource instances"},
+        ]);
+        let line = "Namespace: ns is being deleted, so nothing new can be made there";
+        let deleted = || going("c", "ns", &["kubernetes.io/pvc-protection"]);
+        for metadata in [deleted(), json!({"name": "c", "namespace": "ns"})] {
+            let told_of = told(metadata.clone(), leaving(waits.clone()));
+            assert!(
+                told_of.contains(&format!(
+                    "{line}. It waits: Some content in the namespace has finalizers remaining: x.test/f"
+                )),
+                "{told_of}"
+            );
+            let silent = told(metadata, leaving(json!([])));
+            assert!(silent.contains(line) && !silent.contains("It waits"), "{silent}");
+        }
+        let living = told(deleted(), json!({"metadata": {"name": "ns"}}));
+        assert!(!living.contains("Namespace:"), "{living}");
+    }
+}
