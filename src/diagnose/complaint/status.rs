@@ -65,7 +65,8 @@ fn collect(key: &str, value: &Value, beside: &Value, path: String, found: &mut V
         Value::String(text) if ends_with_one_of(key, &REASONS) && !has_words(beside) => {
             found.push((path, text.clone()));
         }
-        Value::String(text) if ends_with_one_of(key, &STATES) => {
+        // The headline has the phase of the whole object, and the catalogue says what it means.
+        Value::String(text) if ends_with_one_of(key, &STATES) && path != "phase" => {
             found.push((path, format!("{key}: {text}")));
         }
         // Prose, and no code or time.
@@ -162,7 +163,11 @@ mod tests {
                 true,
             ),
             (json!({"reason": "QuotaExceeded"}), "QuotaExceeded", true),
-            (json!({"phase": "DeleteFailed"}), "phase: DeleteFailed", true),
+            (
+                json!({"components": {"db": {"phase": "DeleteFailed"}}}),
+                "phase: DeleteFailed",
+                true,
+            ),
             (json!({"state": "ERROR"}), "state: ERROR", true),
             (
                 json!({"error": {"description": "bucket is not empty", "at": "2026-01-01T11:30:00Z", "code": "B7"}}),
@@ -181,6 +186,7 @@ mod tests {
         for status in [
             json!({"phase": "Deleting", "url": "https://x", "observedGeneration": 3}),
             json!({"phase": "Pending", "state": "waiting"}),
+            json!({"phase": "Failed"}),
             json!({"reason": "Deployed"}),
             json!({"error": {"code": "B7", "at": "2026-01-01T11:30:00Z"}}),
             json!({"error": {}}),
