@@ -103,7 +103,8 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
     let (mut platforms, mut deployers, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut fates, mut losses, mut defaults, mut datastores) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut fates, mut losses, mut defaults, mut datastores) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut looks = Vec::new();
     for path in paths {
         if BESIDE.iter().any(|name| path.ends_with(name)) {

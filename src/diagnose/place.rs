@@ -50,7 +50,7 @@ mod tests {
         world::{World, object},
     };
 
-    fn told(metadata: Value, namespace: Value) -> String {
+    fn told(metadata: &Value, namespace: Value) -> String {
         let claim = object(
             "",
             "persistentvolumeclaims",
@@ -74,8 +74,8 @@ mod tests {
         ]);
         let line = "Namespace: ns is being deleted, so nothing new can be made there";
         let deleted = || going("c", "ns", &["kubernetes.io/pvc-protection"]);
-        for metadata in [deleted(), json!({"name": "c", "namespace": "ns"})] {
-            let told_of = told(metadata.clone(), leaving(waits.clone()));
+        for metadata in &[deleted(), json!({"name": "c", "namespace": "ns"})] {
+            let told_of = told(metadata, leaving(waits.clone()));
             assert!(
                 told_of.contains(&format!(
                     "{line}. It waits: Some content in the namespace has finalizers remaining: x.test/f"
@@ -85,7 +85,7 @@ mod tests {
             let silent = told(metadata, leaving(json!([])));
             assert!(silent.contains(line) && !silent.contains("It waits"), "{silent}");
         }
-        let living = told(deleted(), json!({"metadata": {"name": "ns"}}));
+        let living = told(&deleted(), json!({"metadata": {"name": "ns"}}));
         assert!(!living.contains("Namespace:"), "{living}");
     }
 }

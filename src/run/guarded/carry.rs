@@ -15,8 +15,7 @@ use super::{
 use crate::{
     act::{
         After, ReadBack, Receipt, Receipts, Record, Trial, backup, backup_claim, backup_stored, event,
-        leave_event,
-        send, try_out,
+        leave_event, send, try_out,
     },
     cluster::{self, Written},
     diagnose::reclaim_policy,

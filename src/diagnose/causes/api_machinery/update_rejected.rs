@@ -73,7 +73,7 @@ use crate::{
         },
         view::View,
     },
-    object::List,
+    object::{Finalizer, List},
     snapshot::facts::Object,
 };
 
