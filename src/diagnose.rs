@@ -160,7 +160,7 @@ fn assemble(
         headline,
         risk,
         fault: None,
-        lets_go: causes::storage::release::by_whole_end_of(target, view),
+        lets_go: causes::release::by_whole_end_of(target, view),
         waits: Vec::new(),
         outlook: Vec::new(),
         effects: impact.effects,
