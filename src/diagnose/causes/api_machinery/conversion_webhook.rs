@@ -142,7 +142,7 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
                 text: format!(
                     "bring back the conversion webhook of {name}, {}: then its objects can be read, and the deletion goes \
                      on by itself",
-                    pasteable("services", Some(service.namespace), service.name)
+                    pasteable("services", Some(&service.namespace), &service.name)
                 ),
                 command: Some(service.command),
                 safety: Safety::ReadOnly,
