@@ -9,6 +9,7 @@ mod causes;
 pub mod complaint;
 mod cut;
 mod events;
+pub mod fault;
 #[allow(
     clippy::indexing_slicing,
     reason = "its indexes are the numbers of its own nodes"
@@ -82,8 +83,9 @@ pub fn diagnose(target: &Object, facts: &Facts, knowledge: &Knowledge) -> Progre
 pub fn diagnose_with(target: &Object, view: &View<'_>) -> Progress {
     view.begin();
     let findings = causes::findings(target, view);
+    let fault = fault::fault_of(target, view);
     let impact = impact::impact_of(target, &findings, view);
-    let diagnosis = assemble(target, findings, impact, view);
+    let diagnosis = assemble(target, fault, findings, impact, view);
     Progress {
         diagnosis,
         wanted: view.wanted(),
@@ -115,10 +117,15 @@ pub fn diagnose_partly(
             }
         })
         .collect();
+    let mut fault = fault::fault_of(target, &incomplete);
+    let seen = fault::fault_of(target, &complete);
+    if let (Some((fault, _)), Some((seen, _))) = (&mut fault, seen) {
+        fault.holds = seen.holds;
+    }
     let mut impact = impact::impact_of(target, &findings, &incomplete);
     impact.complete_with(impact_if_complete);
     let progress = Progress {
-        diagnosis: assemble(target, findings, impact, &incomplete),
+        diagnosis: assemble(target, fault, findings, impact, &incomplete),
         wanted: incomplete.wanted(),
     };
     (progress, complete.wanted())
@@ -136,7 +143,13 @@ pub fn looks_into(object: &ObjectRef) -> bool {
     causes::needs_whole_object(&object.type_name)
 }
 
-fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View<'_>) -> Diagnosis {
+fn assemble(
+    target: &Object,
+    fault: Option<fault::Found>,
+    findings: Vec<Finding>,
+    impact: Impact,
+    view: &View<'_>,
+) -> Diagnosis {
     let risk = risk::risk(target, &findings, view);
     let headline = headline(target, &findings, risk.is_some(), view);
     let place = place::terminating_namespace(target, view);
@@ -146,6 +159,8 @@ fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View
         observed_at: view.now(),
         headline,
         risk,
+        fault: None,
+        lets_go: causes::release::by_whole_end_of(target, view),
         waits: Vec::new(),
         outlook: Vec::new(),
         effects: impact.effects,
@@ -155,6 +170,12 @@ fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View
         evidence: Vec::new(),
         gaps: view.gaps(),
     };
+    if let Some((fault, finding)) = fault {
+        diagnosis.fault = Some(fault);
+        add_block(&mut diagnosis, None, finding.steps);
+        diagnosis.do_not = finding.do_not;
+        diagnosis.evidence = finding.evidence;
+    }
     let mut blocks = Vec::new();
     for mut finding in findings {
         let mut on = Vec::new();
@@ -218,7 +239,7 @@ fn extend_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
 }
 
 fn headline(target: &Object, findings: &[Finding], is_at_risk: bool, view: &View<'_>) -> String {
-    let name = target.reference().in_words();
+    let name = target.reference().pasteable();
     let phase = match target.text("/status/phase") {
         "" | "Terminating" => String::new(),
         phase if target.deletion().is_some() => format!(", still {phase}"),

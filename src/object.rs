@@ -126,6 +126,25 @@ pub fn short_type(type_name: &str) -> &str {
         .map_or(type_name, |&(_, short)| short)
 }
 
+/// A type of every cluster as one object of it is called, and as people type it: `namespace`, `ns`. The word as it is for
+/// another type.
+pub fn one_of(word: &str) -> (&str, &str) {
+    let singular = |type_name: &'static str| {
+        let (plural, _) = type_name.split_once('.').unwrap_or((type_name, ""));
+        ["sses", "ches"]
+            .iter()
+            .find(|end| plural.ends_with(*end))
+            .and(plural.strip_suffix("es"))
+            .or(plural.strip_suffix('s'))
+            .unwrap_or(plural)
+    };
+    let known = SHORT_TYPES.iter().find(|(type_name, short)| {
+        let (plural, _) = type_name.split_once('.').unwrap_or((type_name, ""));
+        [type_name, short, plural, singular(type_name)].contains(&word)
+    });
+    known.map_or((word, word), |&(type_name, short)| (singular(type_name), short))
+}
+
 /// The object as it can be pasted after `kubectl get`: `pvc/data-0 -n db`, `node/node-7`. A name that a shell would act on is
 /// quoted. A name with invisible characters is not hidden; whoever prints it makes it harmless.
 pub fn pasteable(type_name: &str, namespace: Option<&str>, name: &str) -> String {

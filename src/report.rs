@@ -40,4 +40,7 @@ pub use self::{
 };
 
 /// Version of the public JSON.
-pub const API_VERSION: &str = "kubectl-finalizers/v1";
+pub const API_VERSION: &str = "kubectl-finalizers/v2";
+
+/// Version of this program.
+pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");

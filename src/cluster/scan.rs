@@ -122,6 +122,7 @@ impl Reading {
         Snapshot {
             observed_at: state.observed_at.unwrap_or_else(Timestamp::now),
             source: source.to_owned(),
+            server_version: None,
             types,
             tally: state.tally,
             namespaces: state.namespaces,

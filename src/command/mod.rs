@@ -7,6 +7,7 @@
 //! and nearly each for PowerShell.
 
 mod effect;
+mod form;
 mod powershell;
 mod render;
 mod run_flags;
@@ -134,6 +135,11 @@ impl Command {
     }
 }
 
+/// A word that is left to the reader, as it is printed. Who must act is a controller to readers.
+pub fn in_capitals(name: &str) -> String {
+    name.replace("holder", "controller").to_uppercase()
+}
+
 impl Word {
     /// The word without quotes, as the program gets it.
     fn text(&self) -> String {
@@ -156,7 +162,7 @@ impl Part {
     fn text(&self) -> String {
         match self {
             Part::Ours(text) | Part::Cluster(text) => text.clone(),
-            Part::Open(name) => name.to_uppercase(),
+            Part::Open(name) => in_capitals(name),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Command, Part, Shell, Word, powershell, shell::in_quotes};
+use super::{Command, Part, Shell, Word, form::in_one_form, powershell, shell::in_quotes};
 use crate::characters::is_unclear_in_a_command;
 
 /// Why a command has no line to paste.
@@ -213,9 +213,10 @@ fn is_selecting_what_we_wrote(words: &[Word]) -> bool {
     })
 }
 
-/// The words, such that no program takes a stranger's word for a flag: a value stands behind `=`, and an argument
+/// The words in one form, such that no program takes a stranger's word for a flag: a value stands behind `=`, and an argument
 /// behind `--`, which ends the flags.
 fn in_safe_order(words: &[Word]) -> Vec<Word> {
+    let words = in_one_form(words);
     let mut flags = Vec::new();
     let mut ordered = Vec::new();
     let mut rest = words.iter();
@@ -265,7 +266,7 @@ impl Word {
     }
 
     /// Whether the next word is the value of this flag.
-    fn takes_value(&self) -> bool {
+    pub(super) fn takes_value(&self) -> bool {
         let text = self.text();
         self.is_flag() && (TAKES_VALUE.contains(&&*text) || self.long().is_some())
     }

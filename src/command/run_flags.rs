@@ -105,10 +105,10 @@ mod tests {
         };
         assert_eq!(
             line(Command::describe("pv", "-a", ""), &other),
-            "kubectl describe pv --context prod -- -a"
+            "kubectl describe pv/-a --context prod"
         );
         let in_pod = Command::of("kubectl -n {} exec {} -- df", ["a", "b"]);
-        assert_eq!(line(in_pod, &other), "kubectl -n a exec b -- df");
+        assert_eq!(line(in_pod, &other), "kubectl exec b -n a -- df");
         let helm = Command::of("helm list -n {}", ["a"]);
         assert_eq!(line(helm, &other), "helm list -n a");
     }

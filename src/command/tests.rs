@@ -61,9 +61,9 @@ fn a_plain_command_has_no_quotes() {
     let command = Command::scale("deployments.apps", "web", "shop", 2);
     assert_eq!(
         line(&command),
-        "kubectl -n shop scale deployments.apps web --replicas=2"
+        "kubectl scale deployments.apps/web -n shop --replicas=2"
     );
-    assert_eq!(command.argv().len(), 7);
+    assert_eq!(command.argv().len(), 6);
     assert_eq!(
         line(&Command::explain("node", "n-1", "")),
         "kubectl finalizers explain node/n-1"
@@ -93,7 +93,7 @@ fn a_text_of_strangers_is_never_a_flag() {
     for (command, expected) in [
         (
             Command::of("kubectl -n {} describe {} {} -o wide", [dash, "pod", dash]),
-            "kubectl --namespace=--kubeconfig=/evil describe pod -o wide -- --kubeconfig=/evil",
+            "kubectl describe pod --namespace=--kubeconfig=/evil -o wide -- --kubeconfig=/evil",
         ),
         (
             Command::of("kubectl delete pod", [])
@@ -149,7 +149,7 @@ fn a_name_in_a_selector_is_only_a_name() {
     };
     assert_eq!(
         line(&Command::of(list, ["shop", "web-1"])),
-        "kubectl -n shop get pods -l app=web-1"
+        "kubectl get pods -n shop -l app=web-1"
     );
     assert_eq!(
         line(&Command::of(path, ["widgets", "spec.refs[0].name"])),
@@ -209,10 +209,10 @@ fn a_template_reads_words_quotes_and_placeholders() {
     let command = template.fill(|word| (word == "name").then(|| EVIL.to_owned()));
     assert_eq!(command.open().collect::<Vec<_>>(), ["namespace"]);
     assert_eq!(
-        command.argv()[..6],
-        ["kubectl", "-n", "NAMESPACE", "get", "pv", EVIL]
+        command.argv()[..5],
+        ["kubectl", "get", &format!("pv/{EVIL}"), "-n", "NAMESPACE"]
     );
-    assert_eq!(command.argv()[7], "jsonpath={.spec.a}{\"\\n\"}{end}");
+    assert_eq!(command.argv()[6], "jsonpath={.spec.a}{\"\\n\"}{end}");
     assert_eq!(
         command.filter().as_deref(),
         Some(&["grep", "-e", "a b", EVIL].map(str::to_owned)[..])
@@ -298,4 +298,16 @@ fn only_a_verb_of_ours_tells_what_a_command_does() {
     );
     assert_eq!(effect("kubectl -n {} exec deploy/x -- rm y"), Effect::Unknown);
     assert_eq!(effect("helm get values {}"), Effect::Unknown);
+}
+
+#[test]
+fn a_namespace_that_every_cluster_needs_is_never_deleted() {
+    for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
+        assert_eq!(Command::delete_namespace(name), None, "{name}");
+    }
+    let delete = Command::delete_namespace("kube-system-2").expect("a command");
+    assert_eq!(
+        delete.render().expect("printable"),
+        "kubectl delete namespace/kube-system-2"
+    );
 }

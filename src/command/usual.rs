@@ -43,6 +43,14 @@ impl Command {
         Command::of("kubectl -n {} delete {} {}", [namespace, type_name, name])
     }
 
+    /// Deletes a namespace with all that is in it; none for a namespace that every cluster needs. The API server refuses to
+    /// delete the first three (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go` NewLifecycle, with
+    /// the names of `kubernetes/kubernetes:pkg/kubeapiserver/options/plugins.go`). Without the last, nodes lose their Leases.
+    pub fn delete_namespace(name: &str) -> Option<Self> {
+        let is_needed = ["default", "kube-system", "kube-public", "kube-node-lease"].contains(&name);
+        (!is_needed).then(|| Command::of("kubectl delete namespace {}", [name]))
+    }
+
     /// Deletes all objects of a type.
     pub fn delete_all(type_name: &str, is_namespaced: bool) -> Self {
         let all = Command::of("kubectl delete {} --all", [type_name]);

@@ -45,6 +45,8 @@ pub(crate) struct Impact {
     pub(crate) steps: Vec<Step>,
     /// The evidence.
     pub(crate) evidence: Vec<Evidence>,
+    /// Whether nobody should delete it, so that no deletion of it is called harmless.
+    pub(crate) is_needed: bool,
 }
 
 type Rule = fn(&Object, &mut Impact, &View<'_>);
@@ -87,7 +89,7 @@ pub(crate) fn impact_of(object: &Object, findings: &[Finding], view: &View<'_>) 
     }
     let is_free = |finding: &Finding| finding.wait.verdict == Verdict::Waiting && finding.wait.on.is_empty();
     let is_small = |effect: &Effect| matches!(effect.fate, Fate::Released | Fate::Kept);
-    if all_read && impact.effects.iter().all(is_small) && findings.iter().all(is_free) {
+    if all_read && !impact.is_needed && impact.effects.iter().all(is_small) && findings.iter().all(is_free) {
         let says = "nothing would hold it for long, and nothing else is lost with it";
         impact.add_effect(Fate::Harmless, says, []);
     }

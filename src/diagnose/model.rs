@@ -19,7 +19,10 @@ pub use self::{
     words::Words,
 };
 use crate::{
-    diagnose::removal::{Unable, Veto},
+    diagnose::{
+        fault::Fault,
+        removal::{Unable, Veto},
+    },
     knowledge::{Consequence, Label},
     object::{Deletion, Finalizer, ObjectRef},
     snapshot::Gap,
@@ -38,10 +41,14 @@ pub struct Diagnosis {
     pub headline: String,
     /// What will keep an object that is not late yet; none if nothing is known to.
     pub risk: Option<String>,
+    /// The fault of the object, if it is not being deleted and others wait for it.
+    pub fault: Option<Fault>,
     /// The waits of the object, one for each finalizer.
     pub waits: Vec<Wait>,
     /// The next events, each with its condition.
     pub outlook: Vec<Outlook>,
+    /// What lies outside of the cluster and goes with it, whatever ends it; empty if it is not being deleted.
+    pub lets_go: Vec<Release>,
     /// The effects of a deletion on other things; empty if the object is already being deleted.
     pub effects: Vec<Effect>,
     /// The steps to take, in order: those for one finalizer stand together.
@@ -329,7 +336,7 @@ impl Blocker {
     /// The object and its state, as one part of a sentence.
     pub fn in_words(&self) -> String {
         match &self.object {
-            Some(object) => format!("{}: {}", object.in_words(), self.says),
+            Some(object) => format!("{}: {}", object.pasteable(), self.says),
             None => self.says.to_string(),
         }
     }
@@ -432,6 +439,8 @@ impl From<Label> for Safety {
 pub struct Release {
     /// Its type, and its name at the provider.
     pub what: String,
+    /// The policy that decides its fate; none if it is not known.
+    pub policy: Option<String>,
     /// Its fate.
     pub fate: Fate,
     /// Why.

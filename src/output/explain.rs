@@ -13,7 +13,7 @@ use std::{
 
 use self::layout::Layout;
 pub(super) use self::{
-    answer::{STOPPED, paragraphs, standing, verdict},
+    answer::{STOPPED, paragraphs, recorded_in_words, standing, verdict},
     chain::{KEEPS, ROOT, wait_in_words},
     layout::sentence,
     steps::blocks,
@@ -21,6 +21,7 @@ pub(super) use self::{
 use super::{Style, name::is_plain, paste, scan::together_in_words, when};
 use crate::{
     command::Shown,
+    diagnose::Fate,
     report::{
         ObjectName,
         explain::{CauseReport, EffectReport, ExplainReport},
@@ -31,6 +32,8 @@ use crate::{
 
 /// Lines of an explanation that is read at once. Steps that do not fit are shown with `-o wide`.
 const LINES: usize = 30;
+/// The heading of what a deletion would do to other things.
+pub(super) const WOULD: &str = "Deleting this would have these effects";
 /// The heading of what was not read.
 pub(super) const NOT_READ: &str = "NOT READ (could change the answer):";
 /// Maximum number of names for one reason in `NOT READ`; all with `-o wide`.
@@ -43,8 +46,8 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
     let layout = Layout::new(style);
     let before = [
         layout.head(report),
-        layout.answers(report, wide),
-        layout.if_deleted(report, wide),
+        // What a deletion would do comes first, while it can still be left.
+        layout.if_deleted(report, wide) + &layout.answers(report, wide),
     ];
     let after = [
         layout.do_not(report, wide),
@@ -150,7 +153,7 @@ impl Layout<'_> {
         if report.if_deleted.is_empty() {
             return String::new();
         }
-        let mut text = self.heading("Its deletion");
+        let mut text = self.heading(WOULD);
         for effect in effects(report, wide) {
             text += &self.hanging(&format!("- {effect}"), 2, 4);
         }
@@ -223,7 +226,11 @@ pub(super) fn effects(report: &ExplainReport, wide: bool) -> Vec<String> {
     let most = if wide { usize::MAX } else { AFFECTED };
     let effects = report.if_deleted.iter().map(|effect| {
         let says = sentence(&effect_in_words(effect, report, most));
-        format!("{}: {says}", effect.fate.word())
+        let fate = effect.fate.word();
+        match effect.fate {
+            Fate::Destroyed | Fate::Leaked => format!("{}: {says}", fate.to_uppercase()),
+            _ => format!("{fate}: {says}"),
+        }
     });
     effects.collect()
 }
@@ -243,7 +250,8 @@ pub(super) fn warnings(report: &ExplainReport, wide: bool) -> Vec<String> {
 pub(super) fn causes(report: &ExplainReport) -> Vec<&CauseReport> {
     let mut waits: Vec<_> = report.waits_for.iter().collect();
     waits.sort_by_key(|wait| wait.verdict.rank());
-    let causes = waits.into_iter().filter_map(|wait| wait.cause.as_ref());
+    let of_fault = report.fault.iter().filter_map(|fault| fault.cause.as_ref());
+    let causes = of_fault.chain(waits.into_iter().filter_map(|wait| wait.cause.as_ref()));
     let mut told = BTreeSet::new();
     causes.filter(|cause| told.insert(&cause.id)).collect()
 }

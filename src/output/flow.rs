@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{Style, safe::harmless, table::truncate};
+use crate::diagnose::CauseState;
 
 /// How a part of a sentence looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,20 @@ impl Look {
             Look::Progress => style.progress(text),
             Look::Fine => style.fine(text),
         }
+    }
+}
+
+/// The colour of a state.
+pub fn look_of_state(state: CauseState) -> Look {
+    match state {
+        CauseState::Gone
+        | CauseState::Down
+        | CauseState::NotReady
+        | CauseState::Failing
+        | CauseState::Refused => Look::Fault,
+        CauseState::SwitchedOff | CauseState::Stalled | CauseState::Unknown => Look::Caution,
+        CauseState::Waiting => Look::Progress,
+        CauseState::InUse => Look::Fine,
     }
 }
 

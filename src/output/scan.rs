@@ -19,11 +19,12 @@ use std::{
 
 pub use self::clusters::{write_clusters, write_clusters_not_read};
 pub(super) use self::{
-    causes::{hidden_in_words, look_of_state, together_in_words},
+    causes::{hidden_in_words, together_in_words},
     changes::{NOT_KNOWN, changes_in_words, reason},
     closing::{HIDDEN, SEEN_LESS, stopped_in_words},
     words::Words,
 };
+pub(super) use super::flow::look_of_state;
 use super::{Style, table};
 use crate::report::{ObjectReport, ScanReport};
 
@@ -73,7 +74,10 @@ pub fn write_not_read(
 ) -> io::Result<()> {
     let scan = Scan {
         report,
-        options: Options::default(),
+        options: Options {
+            no_headers: true,
+            ..Options::default()
+        },
         style: *style,
     };
     if with_leftovers {

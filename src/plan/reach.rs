@@ -164,7 +164,7 @@ mod tests {
                 "scp root@cp-1:/etc/kubernetes/pki/etcd/ca.crt etcd-ca.crt",
                 "scp root@cp-1:/etc/kubernetes/pki/etcd/healthcheck-client.crt etcd-client.crt",
                 "scp root@cp-1:/etc/kubernetes/pki/etcd/healthcheck-client.key etcd-client.key",
-                "kubectl -n kube-system port-forward pod/etcd-cp-1 2379:2379",
+                "kubectl port-forward pod/etcd-cp-1 -n kube-system 2379:2379",
                 "kubectl finalizers rescue pvc/data -n shop --etcd=https://127.0.0.1:2379 \
                  --etcd-cacert=etcd-ca.crt --etcd-cert=etcd-client.crt --etcd-key=etcd-client.key",
             ]

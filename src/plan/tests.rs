@@ -98,6 +98,8 @@ impl Diagnosed {
             observed_at: self.facts.now,
             headline: String::new(),
             risk: None,
+            fault: None,
+            lets_go: Vec::new(),
             waits: object.finalizers().into_iter().map(wait).collect(),
             outlook: Vec::new(),
             effects: Vec::new(),

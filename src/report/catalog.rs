@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::API_VERSION;
+use super::{API_VERSION, TOOL_VERSION};
 use crate::knowledge::{Entry, Filter, Knowledge};
 
 /// Entries of the catalogue.
@@ -13,6 +13,8 @@ pub struct CatalogReport {
     pub api_version: &'static str,
     /// `Catalog`.
     pub kind: &'static str,
+    /// Version of this program.
+    pub tool_version: &'static str,
     /// Number of entries in the whole catalogue.
     pub total: usize,
     /// The requested entries, sorted by project and then by name.
@@ -25,6 +27,7 @@ impl CatalogReport {
         CatalogReport {
             api_version: API_VERSION,
             kind: "Catalog",
+            tool_version: TOOL_VERSION,
             total: knowledge.len(),
             entries: knowledge.catalog(filter),
         }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use self::shared::{Member, NextInCluster, SharedCauseReport};
-use super::{API_VERSION, GapReport, ScanReport};
+use super::{API_VERSION, GapReport, ScanReport, TOOL_VERSION};
 
 /// The result of scanning several clusters.
 #[derive(Clone, Debug, Serialize)]
@@ -16,6 +16,8 @@ pub struct ClustersReport {
     pub api_version: &'static str,
     /// `ClusterScans`.
     pub kind: &'static str,
+    /// Version of this program.
+    pub tool_version: &'static str,
     /// Whether everything that was requested was read, in all clusters.
     pub complete: bool,
     /// Whether the user stopped the scan.
@@ -103,6 +105,7 @@ impl ClustersReport {
         ClustersReport {
             api_version: API_VERSION,
             kind: "ClusterScans",
+            tool_version: TOOL_VERSION,
             complete: totals.unread == 0 && read().all(|scan| scan.complete),
             interrupted: read().any(|scan| scan.interrupted)
                 || clusters

@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{API_VERSION, DeletionReport, GapReport, ObjectName};
+use super::{API_VERSION, DeletionReport, GapReport, ObjectName, TOOL_VERSION};
 use crate::{
-    command::{Command, RunFlags, Shown},
+    command::{Command, RunFlags, Shown, in_capitals},
     diagnose::{
-        Blocker, Diagnosis, Safety, Step, Verdict, Wait,
-        model::{Effect, Evidence, Fate, Liveness, Moment, Page, Release, Strength, When},
+        Blocker, CauseState, Diagnosis, Safety, Step, Verdict, Wait,
+        fault::Fault,
+        model::{Effect, Evidence, Fate, Liveness, Moment, Page, Release, StepKind, Strength, When},
     },
     object::{Finalizer, ObjectRef},
 };
@@ -21,8 +22,17 @@ pub struct ExplainReport {
     pub api_version: &'static str,
     /// `Explanation`.
     pub kind: &'static str,
+    /// Version of this program.
+    pub tool_version: &'static str,
+    /// Version of the API server; none if it is not known.
+    pub server_version: Option<String>,
+    /// The server's address, or the files.
+    pub source: String,
     /// When the object was read, by the server's clock.
     pub observed_at: Timestamp,
+    /// Whether it comes from a recording, so that its ages do not grow.
+    #[serde(skip)]
+    pub is_recorded: bool,
     /// The object.
     pub target: ObjectName,
     /// Its deletion; none if it is not being deleted.
@@ -41,12 +51,18 @@ pub struct ExplainReport {
     /// The command that makes its controller look again, if nothing blocks it and nothing is lost by that.
     #[serde(skip)]
     pub nudge: Option<Command>,
+    /// What is wrong with it, if it is not being deleted and others wait for it.
+    pub fault: Option<FaultReport>,
     /// What it waits for.
     pub waits_for: Vec<WaitReport>,
     /// What happens next, without any action.
     pub outlook: Vec<OutlookReport>,
     /// What happens to other objects if this one is deleted now. Empty if it is already terminating.
     pub if_deleted: Vec<EffectReport>,
+    /// What becomes of its data outside of the cluster, whatever ends it. Empty if it is not being deleted.
+    pub data_fate: Vec<DataFateReport>,
+    /// The command to type next: the first that only reads, otherwise the first; empty if there is none.
+    pub next: Shown,
     /// What to do, in order.
     pub steps: Vec<StepReport>,
     /// What not to do, and why.
@@ -55,6 +71,36 @@ pub struct ExplainReport {
     pub evidence: Vec<EvidenceReport>,
     /// What could not be read.
     pub not_read: Vec<GapReport>,
+}
+
+/// A fault that others wait for.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FaultReport {
+    /// How it stands.
+    pub state: CauseState,
+    /// What is wrong, in sentences.
+    pub says: Vec<String>,
+    /// What one of the objects that wait for it is: `namespace`, `pod`; none if nobody looked for them.
+    pub holds_type: Option<&'static str>,
+    /// The objects in deletion that wait for it.
+    pub holds: Vec<ObjectName>,
+    /// Its page; none if no single cause is told.
+    pub cause: Option<CauseReport>,
+}
+
+/// What becomes of data outside of the cluster.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DataFateReport {
+    /// The disk or snapshot, by its name at the provider.
+    pub disk: String,
+    /// The policy that decides; none if it is not known.
+    pub policy: Option<String>,
+    /// What becomes of it.
+    pub fate: Fate,
+    /// Why.
+    pub why: String,
 }
 
 /// What one finalizer waits for, or what blocks an object without finalizers.
@@ -106,8 +152,10 @@ impl CauseReport {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HolderReport {
-    /// Its name, and which part of it acts.
+    /// Its name.
     pub name: String,
+    /// Which part of it acts; none if it has no parts.
+    pub part: Option<String>,
     /// Whether it lives.
     pub state: Liveness,
     /// What shows that.
@@ -185,7 +233,10 @@ pub struct StepReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finalizer: Option<String>,
     /// The situation in which this step is right.
+    #[serde(rename = "branch")]
     pub when: When,
+    /// What it does.
+    pub kind: StepKind,
     /// What to do, and why.
     pub text: String,
     /// The command.
@@ -193,6 +244,10 @@ pub struct StepReport {
     pub command: Shown,
     /// What the step can cost.
     pub safety: Safety,
+    /// Whether it only reads.
+    pub read_only: bool,
+    /// The words in capitals that the reader must fill in first.
+    pub needs_input: Vec<String>,
     /// What it lets go outside of the cluster, and what becomes of that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lets_go: Vec<Release>,
@@ -219,11 +274,15 @@ impl ExplainReport {
 
     /// The report on an object that disappeared during the run.
     pub fn gone(object: &ObjectRef, observed_at: Timestamp) -> Self {
-        let name = object.in_words();
+        let name = object.pasteable();
         ExplainReport {
             api_version: API_VERSION,
             kind: "Explanation",
+            tool_version: TOOL_VERSION,
+            server_version: None,
+            source: String::new(),
             observed_at,
+            is_recorded: false,
             target: object.into(),
             deletion: None,
             gone: true,
@@ -232,9 +291,12 @@ impl ExplainReport {
             at_risk: None,
             nudge: None,
             notes: Vec::new(),
+            fault: None,
             waits_for: Vec::new(),
             outlook: Vec::new(),
             if_deleted: Vec::new(),
+            data_fate: Vec::new(),
+            next: Shown::default(),
             steps: Vec::new(),
             do_not: Vec::new(),
             evidence: Vec::new(),
@@ -259,10 +321,15 @@ fn nudge(diagnosis: &Diagnosis) -> Option<Command> {
 impl ExplainReport {
     /// The report on a diagnosis. Its commands get the flags of the run.
     pub fn new(diagnosis: &Diagnosis, run: &RunFlags) -> Self {
+        let steps = steps(diagnosis, run);
         ExplainReport {
             api_version: API_VERSION,
             kind: "Explanation",
+            tool_version: TOOL_VERSION,
+            server_version: None,
+            source: String::new(),
             observed_at: diagnosis.observed_at,
+            is_recorded: !run.from.is_empty(),
             target: (&diagnosis.target).into(),
             deletion: diagnosis
                 .deletion
@@ -273,6 +340,7 @@ impl ExplainReport {
             at_risk: diagnosis.risk.clone(),
             nudge: nudge(diagnosis).map(|command| command.in_run(run)),
             notes: Vec::new(),
+            fault: diagnosis.fault.as_ref().map(Into::into),
             waits_for: diagnosis.waits.iter().map(Into::into).collect(),
             outlook: diagnosis
                 .outlook
@@ -283,12 +351,23 @@ impl ExplainReport {
                 })
                 .collect(),
             if_deleted: diagnosis.effects.iter().map(Into::into).collect(),
-            steps: steps(diagnosis, run),
+            data_fate: diagnosis.lets_go.iter().map(Into::into).collect(),
+            next: next(&steps),
+            steps,
             do_not: diagnosis.do_not.clone(),
             evidence: diagnosis.evidence.iter().map(Into::into).collect(),
             not_read: diagnosis.gaps.iter().map(Into::into).collect(),
         }
     }
+}
+
+/// The first command that only reads, otherwise the first.
+fn next(steps: &[StepReport]) -> Shown {
+    let with_command = || steps.iter().filter(|step| step.command.command.is_some());
+    let next = with_command()
+        .find(|step| step.read_only)
+        .or(with_command().next());
+    next.map(|step| step.command.clone()).unwrap_or_default()
 }
 
 fn steps(diagnosis: &Diagnosis, run: &RunFlags) -> Vec<StepReport> {
@@ -310,6 +389,7 @@ impl From<&Wait> for WaitReport {
             says: wait.says(),
             holder: said.controller.as_ref().map(|controller| HolderReport {
                 name: controller.name.clone(),
+                part: controller.part.clone(),
                 state: controller.state,
                 signs: controller.signs.clone(),
             }),
@@ -323,6 +403,44 @@ impl From<&Wait> for WaitReport {
             }),
             blockers: wait.on.iter().map(Into::into).collect(),
             cause: wait.page.map(Into::into),
+        }
+    }
+}
+
+impl HolderReport {
+    /// `kube-controller-manager (pvc-protection)`.
+    pub fn in_words(&self) -> String {
+        match &self.part {
+            Some(part) => format!("{} ({part})", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+impl From<&Fault> for FaultReport {
+    fn from(fault: &Fault) -> Self {
+        let held = fault.holds.as_ref();
+        FaultReport {
+            state: fault.state,
+            says: fault.says.clone(),
+            holds_type: held.map(|held| held.what),
+            holds: held
+                .into_iter()
+                .flat_map(|held| &held.objects)
+                .map(Into::into)
+                .collect(),
+            cause: fault.page.map(Into::into),
+        }
+    }
+}
+
+impl From<&Release> for DataFateReport {
+    fn from(release: &Release) -> Self {
+        DataFateReport {
+            disk: release.what.clone(),
+            policy: release.policy.clone(),
+            fate: release.fate,
+            why: release.why.clone(),
         }
     }
 }
@@ -365,12 +483,16 @@ impl StepReport {
     /// A step of a diagnosis, or of a plan. Its command gets the flags of the run.
     pub fn new(step: &Step, run: &RunFlags) -> Self {
         let command = step.command.clone().map(|command| command.in_run(run));
+        let open = command.iter().flat_map(Command::open).map(in_capitals);
         StepReport {
             finalizer: None,
             when: step.when,
+            kind: step.kind(),
             text: step.text.clone(),
             command: command.as_ref().into(),
             safety: step.safety,
+            read_only: step.safety == Safety::ReadOnly,
+            needs_input: open.collect(),
             lets_go: step.lets_go.clone(),
         }
     }

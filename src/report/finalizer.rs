@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::API_VERSION;
+use super::{API_VERSION, TOOL_VERSION};
 use crate::knowledge::{Deduced, Entry, Knowledge};
 
 /// What the catalogue knows about the requested finalizers.
@@ -11,8 +11,10 @@ use crate::knowledge::{Deduced, Entry, Knowledge};
 pub struct FinalizersReport {
     /// Version of this schema.
     pub api_version: &'static str,
-    /// `Explanation`.
+    /// `FinalizerExplanation`.
     pub kind: &'static str,
+    /// Version of this program.
+    pub tool_version: &'static str,
     /// One item for each name, in the given order.
     pub finalizers: Vec<Explained>,
 }
@@ -39,7 +41,8 @@ impl FinalizersReport {
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>, knowledge: &Knowledge) -> Self {
         FinalizersReport {
             api_version: API_VERSION,
-            kind: "Explanation",
+            kind: "FinalizerExplanation",
+            tool_version: TOOL_VERSION,
             finalizers: names
                 .into_iter()
                 .map(|name| Explained::new(name, knowledge))

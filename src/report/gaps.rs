@@ -200,7 +200,7 @@ fn reason_in_words(gap: &GapReport) -> String {
             Some([]) => "forbidden, also within every namespace that could be tried".to_owned(),
             Some(namespaces) => format!("forbidden outside {}", first_names(namespaces, 4)),
         },
-        "NotInDump" => "not in the dump".to_owned(),
+        "NotInDump" => "not recorded".to_owned(),
         "Interrupted" if gap.objects_read > 0 => "stopped while it was read".to_owned(),
         "Interrupted" => "stopped before they were read".to_owned(),
         _ => gap.message.clone(),

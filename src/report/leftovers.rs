@@ -66,7 +66,7 @@ impl LeftoverGap {
     /// The type could not be read.
     pub fn new(kind: LeftoverKind, why: &Why) -> Self {
         let message = match (kind, why) {
-            (LeftoverKind::Namespaces, Why::NotInDump) => "the dump does not hold all namespaces".into(),
+            (LeftoverKind::Namespaces, Why::NotInDump) => "the recording does not have all namespaces".into(),
             _ => why.message(),
         };
         LeftoverGap {
@@ -359,26 +359,29 @@ fn missing_namespace(namespace: MissingNamespace, there: &RunFlags) -> MissingNa
         let all: Vec<_> = types.iter().map(|ty| ty.resource.as_str()).collect();
         Some(Command::of("kubectl get {} -n {}", [&all.join(","), &name]))
     });
+    let mut steps = vec![
+        LeftoverStepReport::new(
+            "create the namespace again, so that its objects can be finished",
+            Some(&Command::of("kubectl create namespace {}", [&name])),
+        ),
+        LeftoverStepReport::new(
+            "give their controllers time to finish them, and look at what stays",
+            None,
+        ),
+    ];
+    steps.extend(Command::delete_namespace(&name).map(|delete| {
+        LeftoverStepReport::new(
+            "DATA LOSS if anything in it is still needed: delete the namespace in the normal way, with all that was left \
+             behind in it",
+            Some(&delete),
+        )
+    }));
     MissingNamespaceReport {
         objects: types.iter().map(|ty| ty.objects).sum(),
         types,
         reason: leftover.says,
         next: next.as_ref().into(),
-        steps: vec![
-            LeftoverStepReport::new(
-                "create the namespace again, so that its objects can be finished",
-                Some(&Command::of("kubectl create namespace {}", [&name])),
-            ),
-            LeftoverStepReport::new(
-                "give their controllers time to finish them, and look at what stays",
-                None,
-            ),
-            LeftoverStepReport::new(
-                "DATA LOSS if anything in it is still needed: delete the namespace in the normal way, with all that was \
-                 left behind in it",
-                Some(&Command::of("kubectl delete namespace {}", [&name])),
-            ),
-        ],
+        steps,
         name,
     }
 }

@@ -60,7 +60,7 @@ pub struct RootCauseReport {
     pub frees: usize,
     /// The objects that wait for it, directly or through other objects.
     pub objects: Vec<ObjectName>,
-    /// The command that explains the first of these objects.
+    /// The command that explains the cause itself, or the first of these objects.
     pub next: Option<Command>,
     /// The command that makes the controller of the first of them look again, if nothing blocks it any more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,6 +114,11 @@ impl RootCauseReport {
     pub fn lists(&self, row: &Row, number: usize) -> bool {
         row.also.iter().all(|&other| other > number)
     }
+}
+
+/// The command that explains a root cause which is not being deleted; none if no other run can see it.
+pub(super) fn explain_fault(object: &ObjectName, there: &RunFlags) -> Option<Command> {
+    Command::explain(short_type(&object.resource), &object.name, "").again(there)
 }
 
 /// The command that explains an object; none if no other run can see it.

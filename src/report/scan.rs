@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{
-    API_VERSION, DeletionReport, GapReport, ObjectReport,
+    API_VERSION, DeletionReport, GapReport, ObjectReport, TOOL_VERSION,
     changes::ChangesReport,
     gaps, holders,
     holders::{HolderReport, HolderSearch},
@@ -84,6 +84,10 @@ pub struct ScanReport {
     pub api_version: &'static str,
     /// `Scan`.
     pub kind: &'static str,
+    /// Version of this program.
+    pub tool_version: &'static str,
+    /// Version of the API server; none if it is not known.
+    pub server_version: Option<String>,
     /// The cluster, if the run reads several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
@@ -241,6 +245,8 @@ impl ScanReport {
         ScanReport {
             api_version: API_VERSION,
             kind: "Scan",
+            tool_version: TOOL_VERSION,
+            server_version: snapshot.server_version.clone(),
             cluster: None,
             observed_at: now,
             source: snapshot.source.clone(),

@@ -4,13 +4,14 @@ use super::{
     ScanReport,
     causes::{Examination, Examined},
     holders,
-    root_causes::{IfRemoved, RootCauseReport, Row, explain, rank},
+    root_causes::{IfRemoved, RootCauseReport, Row, explain, explain_fault, rank},
     together::together,
 };
 use crate::{
     command::{Command, RunFlags},
     diagnose::{
         CauseState, Fate, Release, Safety, Step,
+        fault::has_faults,
         graph::{self, Waiting},
     },
     knowledge::{GroupKind, Knowledge},
@@ -60,7 +61,14 @@ impl ScanReport {
             }
             let listed = cause.rows.iter().find(|row| cause.lists(row, number));
             let first = listed.or(cause.rows.first());
-            cause.next = first.and_then(|row| explain(&self.terminating[row.at], there));
+            cause.next = match cause
+                .object
+                .as_ref()
+                .filter(|object| has_faults(&object.resource))
+            {
+                Some(object) => explain_fault(object, there),
+                None => first.and_then(|row| explain(&self.terminating[row.at], there)),
+            };
         }
         self.root_causes = causes;
     }

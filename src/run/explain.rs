@@ -13,6 +13,7 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::{Knowledge, paste},
+    object::one_of,
     output::{self, safe::harmless},
     report::FinalizersReport,
     settings::{Asked, Explain, NamespaceChoice, Target, explained},
@@ -136,10 +137,11 @@ fn nothing_named(asked: &Asked) -> Error {
 }
 
 fn only_a_type(resource: &str) -> Error {
+    let (one, short) = one_of(resource);
     Error::Usage {
-        message: format!("{resource} is a type: which object of it?"),
+        message: format!("which {one}? Write {}/NAME", plain_or(short, "TYPE")),
         hint: Some(format!(
-            "write TYPE/NAME; what is stuck: {}; what may hold its objects: {}",
+            "what is stuck: {}; what may hold its objects: {}",
             Command::of("kubectl finalizers scan {}", [resource]),
             Command::of("kubectl finalizers catalog --kinds {}", [resource])
         )),

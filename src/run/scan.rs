@@ -218,7 +218,11 @@ pub(super) async fn read_cluster(server: &Server, scan: &Scan) -> Result<(Snapsh
     .await
     .transpose()?;
     let connection_lost = reading.is_cut_off();
-    Ok((reading.finish(&server.connected.server), connection_lost))
+    let mut snapshot = reading.finish(&server.connected.server);
+    if !connection_lost && matches!(scan.show.format, Format::Json | Format::Yaml) {
+        snapshot.server_version = Witness::Server(server).server_version().await;
+    }
+    Ok((snapshot, connection_lost))
 }
 
 /// Investigates the scan's result until it is complete or the user stops it.

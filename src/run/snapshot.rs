@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     cluster::{self, Server, connect::connect},
-    diagnose::diagnose,
+    diagnose::{Blocker, diagnose, fault::has_faults},
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
@@ -277,20 +277,58 @@ fn terminating(saved: &Saved) -> Vec<Query> {
 /// Explains each object from what is saved so far.
 async fn explain(witness: Witness<'_>, objects: &[Query], knowledge: &Knowledge) -> Result<(), Error> {
     let mut facts = witness.initial_facts().await?;
-    let queries: BTreeSet<_> = objects.iter().cloned().collect();
+    let mut queries: BTreeSet<_> = objects.iter().cloned().collect();
+    queries.insert(Query::Version);
     witness.answer(queries, &mut facts).await;
+    let mut faults = BTreeSet::new();
     for query in objects {
-        if let Some(Ok(Answer::Object(Some(object)))) = facts.answers.get(query) {
-            let object = object.clone();
-            for _ in 0..MAX_ROUNDS {
-                let progress = diagnose(&object, &facts, knowledge);
-                if progress.wanted.is_empty() || !witness.answer(progress.wanted, &mut facts).await {
-                    break;
-                }
-            }
+        for blocker in explain_one(witness, query, &mut facts, knowledge).await {
+            add_faults(&blocker, &mut faults);
         }
     }
+    witness.answer(faults.clone(), &mut facts).await;
+    for query in &faults {
+        explain_one(witness, query, &mut facts, knowledge).await;
+    }
     Ok(())
+}
+
+/// Explains an object from what is saved so far. Returns what it waits for.
+async fn explain_one(
+    witness: Witness<'_>,
+    query: &Query,
+    facts: &mut Facts,
+    knowledge: &Knowledge,
+) -> Vec<Blocker> {
+    let Some(Ok(Answer::Object(Some(object)))) = facts.answers.get(query) else {
+        return Vec::new();
+    };
+    let object = object.clone();
+    let mut blockers = Vec::new();
+    for _ in 0..MAX_ROUNDS {
+        let progress = diagnose(&object, facts, knowledge);
+        let waits = progress.diagnosis.waits.into_iter();
+        blockers = waits.flat_map(|wait| wait.on).collect();
+        if progress.wanted.is_empty() || !witness.answer(progress.wanted, facts).await {
+            break;
+        }
+    }
+    blockers
+}
+
+/// Adds the objects at and below a blocker that a scan names as the next to explain.
+fn add_faults(blocker: &Blocker, faults: &mut BTreeSet<Query>) {
+    let object = blocker
+        .object
+        .iter()
+        .filter(|object| has_faults(&object.type_name));
+    faults.extend(object.map(Query::of));
+    let below = blocker.waits.iter().flat_map(|wait| &wait.on);
+    blocker
+        .on
+        .iter()
+        .chain(below)
+        .for_each(|blocker| add_faults(blocker, faults));
 }
 
 /// Fails if an object on the command line is not in the snapshot.

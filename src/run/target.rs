@@ -80,17 +80,26 @@ pub(super) fn run<'a>(
             let server = Server {
                 connected: connect(&explain.connection).await?,
             };
-            explain_all(Witness::Server(&server), targets, explain, knowledge).await
+            let source = server.connected.server.clone();
+            explain_all(Witness::Server(&server), source, targets, explain, knowledge).await
         })?
     } else {
         let mut stdin = stdin().lock();
         if let Some(saved) = load::saved(&explain.from, &mut stdin)? {
-            block_on(explain_all(Witness::Saved(&saved), targets, explain, knowledge))?
+            let source = saved.head.source.clone();
+            block_on(explain_all(
+                Witness::Saved(&saved),
+                source,
+                targets,
+                explain,
+                knowledge,
+            ))?
         } else {
             let dump = load::dump(&explain.from, &mut stdin, Timestamp::now())?;
             describe_dump(&dump);
             block_on(explain_all(
                 Witness::Dump(&dump, false),
+                load::source_name(&explain.from),
                 targets,
                 explain,
                 knowledge,
@@ -116,6 +125,7 @@ fn describe_dump(dump: &Dump) {
 
 async fn explain_all<'a>(
     witness: Witness<'_>,
+    source: String,
     targets: &Requested<'a>,
     explain: &Explain,
     knowledge: &Knowledge,
@@ -132,6 +142,14 @@ async fn explain_all<'a>(
         explanations
             .add_all(targets, explain, facts?, &mut explainer)
             .await;
+        let version = match explain.format {
+            Format::Json | Format::Yaml => witness.server_version().await,
+            _ => None,
+        };
+        for report in &mut explanations.reports {
+            report.source.clone_from(&source);
+            report.server_version.clone_from(&version);
+        }
     } else {
         explanations.errors.push(stopped_error(None));
     }

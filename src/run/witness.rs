@@ -37,6 +37,15 @@ impl Witness<'_> {
         }
     }
 
+    /// The version of the API server; none if it is not known.
+    pub(super) async fn server_version(&self) -> Option<String> {
+        match self {
+            Witness::Server(server) => cluster::version(server).await.ok(),
+            Witness::Dump(..) => None,
+            Witness::Saved(saved) | Witness::Unfinished(saved, _) => saved.server_version(),
+        }
+    }
+
     /// The namespace of an object that is given without one.
     pub(super) fn namespace(&self) -> &str {
         match self {

@@ -203,7 +203,7 @@ impl Why {
                     .into()
             }
             Why::Vanished => "the type was removed while it was being read".into(),
-            Why::NotInDump => "the dump does not hold it".into(),
+            Why::NotInDump => "it is not in this recording".into(),
             Why::Interrupted => "stopped before it was read".into(),
             Why::OutOfSight(place) => format!("it runs {place}"),
         }

@@ -12,6 +12,8 @@ pub struct Snapshot {
     pub observed_at: Timestamp,
     /// The source: the server's address, or the files as named.
     pub source: String,
+    /// The version of the API server, if anybody asked for it.
+    pub server_version: Option<String>,
     /// Every type that was read, with its object count.
     pub types: Vec<TypeRead>,
     /// What was counted.

@@ -2,9 +2,11 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use kubectl_finalizers::cli;
+use kubectl_finalizers::{cli, object::one_of};
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::recording::Recorded;
 
 /// `kubectl.yaml`.
 #[derive(Deserialize)]
@@ -90,6 +92,48 @@ fn kubectl_fault(argv: &[&str]) -> Option<String> {
     }
 }
 
+/// Verbs behind which an object must exist.
+const OF_OBJECTS: [&str; 8] = [
+    "annotate", "delete", "describe", "edit", "get", "label", "patch", "scale",
+];
+
+/// The object that the command of a step names and that the recording lacks, although it has others of that kind.
+pub fn missing(step: &Value, recorded: &[Recorded]) -> Option<String> {
+    let argv: Vec<_> = step["argv"]
+        .as_array()?
+        .iter()
+        .map(|word| word.as_str().unwrap())
+        .collect();
+    let (verb, words) = match &*argv {
+        ["kubectl", "finalizers", verb, words @ ..] => (*verb, words),
+        ["kubectl", verb, words @ ..] => (*verb, words),
+        _ => return None,
+    };
+    let (ty, name) = words.iter().find_map(|word| word.split_once('/'))?;
+    let is_about_one = OF_OBJECTS.contains(&verb) || ["explain", "nudge", "remove", "rescue"].contains(&verb);
+    if !is_about_one || name.contains(|c: char| c.is_uppercase() || c == '/') {
+        return None;
+    }
+    let namespace = words
+        .iter()
+        .position(|word| *word == "-n")
+        .map(|at| words[at + 1]);
+    let (one, _) = one_of(ty);
+    let of_kind = |object: &&Recorded| is_named(&object.kind, one);
+    let mut all = recorded.iter().filter(of_kind).peekable();
+    all.peek()?;
+    let is_it = |object: &Recorded| object.name == name && object.namespace.as_deref() == namespace;
+    (!all.any(is_it)).then(|| format!("there is no {ty}/{name}: {}", step["command"]))
+}
+
+/// Whether a type as people type it is of this kind.
+fn is_named(kind: &str, ty: &str) -> bool {
+    let (ty, _) = ty.split_once('.').unwrap_or((ty, ""));
+    let plurals = [kind.to_owned(), format!("{kind}s"), format!("{kind}es")];
+    let ies = kind.strip_suffix('y').map(|stem| format!("{stem}ies"));
+    plurals.iter().chain(&ies).any(|plural| plural == ty)
+}
+
 fn verb_fault(verb: &Verb, words: &[&str]) -> Option<String> {
     let flags: Vec<_> = verb.flags.iter().chain(&KUBECTL.global).cloned().collect();
     let (mut given, mut words) = (0, words.iter());
@@ -136,6 +180,39 @@ mod tests {
             "kubectl -n kube-system logs deploy/x --tail=50",
         ] {
             assert_eq!(of(line), None);
+        }
+    }
+
+    #[test]
+    fn an_object_that_the_recording_lacks_is_found() {
+        let object = |kind: &str, namespace: Option<&str>, name: &str| Recorded {
+            kind: kind.to_owned(),
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+        };
+        let recorded = [
+            object("pod", Some("db"), "db-0"),
+            object("databaseclass", None, "fast"),
+        ];
+        let lacks = |line: &str| {
+            let step = json!({"command": line, "argv": shlex::split(line).unwrap()});
+            missing(&step, &recorded).is_some()
+        };
+        for line in [
+            "kubectl get pod/db-0 -n db",
+            "kubectl describe databaseclasses.example.com/fast",
+            "kubectl get pods -n db",
+            "kubectl get node/a",
+            "kubectl get pod/NAME -n db",
+        ] {
+            assert!(!lacks(line), "{line}");
+        }
+        for line in [
+            "kubectl delete pod/db-1 -n db",
+            "kubectl get pod/db-0 -n other",
+            "kubectl finalizers explain databaseclasses.example.com/slow",
+        ] {
+            assert!(lacks(line), "{line}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{commands, printed::Printed};
+use crate::{commands, printed::Printed, recording::Recorded};
 
 /// A clause of fewer words is a phrase that anybody uses twice.
 const CLAUSE: usize = 5;
@@ -68,7 +68,13 @@ pub struct Counts {
 
 impl Counts {
     /// Counts in a text and the JSON of the same explanation. An error if the text does not name the cause.
-    pub fn new(text: &str, json: &Value, cause: &str, quoted: &[String]) -> Result<Self, String> {
+    pub fn new(
+        text: &str,
+        json: &Value,
+        cause: &str,
+        quoted: &[String],
+        recorded: &[Recorded],
+    ) -> Result<Self, String> {
         let steps = json["steps"].as_array().into_iter().flatten();
         let commands: Vec<_> = steps
             .clone()
@@ -85,7 +91,10 @@ impl Counts {
             lines: text.lines().count(),
             repeated: repeated(&printed),
             sentences: printed.sentences,
-            wrong_commands: steps.filter_map(commands::fault).collect(),
+            wrong_commands: steps
+                .flat_map(|step| [commands::fault(step), commands::missing(step, recorded)])
+                .flatten()
+                .collect(),
         })
     }
 
@@ -156,7 +165,7 @@ mod tests {
     use super::*;
 
     fn counts(text: &str) -> Counts {
-        Counts::new(text, &json!({}), "the cause", &[]).unwrap()
+        Counts::new(text, &json!({}), "the cause", &[], &[]).unwrap()
     }
 
     #[test]
@@ -168,6 +177,6 @@ mod tests {
         assert_eq!(counts.of(Count::LongestSentence), 11);
         assert_eq!(counts.of(Count::RepeatedClauses), 1);
         assert_eq!(counts.over_limit().count(), 1);
-        assert!(Counts::new(text, &json!({}), "something else", &[]).is_err());
+        assert!(Counts::new(text, &json!({}), "something else", &[], &[]).is_err());
     }
 }

@@ -87,6 +87,10 @@ fn the_table_of_all_counts() {
 
 fn counts(situation: &Situation) -> Counts {
     let (text, json) = situation.explained();
-    Counts::new(&text, &json, &situation.cause, &recording::texts(&situation.from))
+    let (quoted, recorded) = (
+        recording::texts(&situation.from),
+        recording::objects(&situation.from),
+    );
+    Counts::new(&text, &json, &situation.cause, &quoted, &recorded)
         .unwrap_or_else(|why| panic!("{}: {why}\n{text}", situation.id))
 }

@@ -1,7 +1,10 @@
 //! What a cluster itself says in a recording: messages of conditions and events, which an explanation quotes. They are not
 //! our words.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 
@@ -10,24 +13,61 @@ const WORDS: usize = 3;
 
 /// Every text of some words in a recording, the longest first. A snapshot lies beside a folder with the same objects.
 pub fn texts(from: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(from);
     let mut found = Vec::new();
-    if path.extension().is_some_and(|extension| extension == "snapshot") {
-        for entry in fs::read_dir(path.with_extension("")).unwrap() {
-            read(&entry.unwrap().path(), &mut found);
-        }
-    } else {
-        read(&path, &mut found);
-    }
+    files(from).iter().for_each(|path| read(path, &mut found));
     found.sort_by_key(|text| std::cmp::Reverse(text.len()));
     found.dedup();
     found
 }
 
 fn read(path: &Path, found: &mut Vec<String>) {
-    for document in fs::read_to_string(path).unwrap().split("\n---\n") {
-        let value: Value = serde_saphyr::from_str(document).unwrap();
-        collect(&value, found);
+    documents(path).iter().for_each(|value| collect(value, found));
+}
+
+fn documents(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    let documents = text.split("\n---\n");
+    documents
+        .map(|document| serde_saphyr::from_str(document).unwrap())
+        .collect()
+}
+
+/// An object of a recording.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Recorded {
+    pub kind: String,
+    pub namespace: Option<String>,
+    pub name: String,
+}
+
+/// All objects of a recording.
+pub fn objects(from: &str) -> Vec<Recorded> {
+    let mut found = Vec::new();
+    for value in files(from).iter().flat_map(|path| documents(path)) {
+        let items = value["items"]
+            .as_array()
+            .cloned()
+            .unwrap_or_else(|| vec![value.clone()]);
+        let text = |item: &Value, field: &str| item.pointer(field).and_then(Value::as_str).map(str::to_owned);
+        found.extend(items.iter().filter_map(|item| {
+            Some(Recorded {
+                kind: text(item, "/kind")?.to_lowercase(),
+                namespace: text(item, "/metadata/namespace"),
+                name: text(item, "/metadata/name")?,
+            })
+        }));
+    }
+    found
+}
+
+/// The files with the objects of a recording. Beside a snapshot there is a folder with what kubectl said of that cluster.
+fn files(from: &str) -> Vec<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(from);
+    if path.extension().is_some_and(|extension| extension == "snapshot") {
+        let folder = fs::read_dir(path.with_extension("")).unwrap();
+        folder.map(|entry| entry.unwrap().path()).collect()
+    } else {
+        vec![path]
     }
 }
 

@@ -117,7 +117,7 @@ fn filters_and_output_formats_work_with_causes() {
     );
     let wide = scan(&["pv", "-o", "wide", "--terminating"]);
     assert!(
-        wide.contains("No fault: pod/db-0 -n db") && wide.contains("used by PersistentVolumeClaim db/data-0"),
+        wide.contains("No fault: pod/db-0 -n db") && wide.contains("used by pvc/data-0 -n db"),
         "{wide}"
     );
     let bare = scan(&["pv,pvc", "--no-headers", "--terminating"]);

@@ -150,7 +150,7 @@ fn a_type_that_was_not_recorded_is_unknown_later() {
     let file = taken(&STUCK, &folder, "", "db");
     let other = Plugin::new(["explain", "pvc/uploads", "-n", "shop", "--from", &text(&file)]).run();
     assert_eq!(other.code, 1, "{other}");
-    assert!(other.stderr.contains("the dump does not hold it"), "{other}");
+    assert!(other.stderr.contains("not in this snapshot"), "{other}");
     let other = Plugin::new(["scan", "-n", "shop", "--exit-code", "--from", &text(&file)]).run();
     assert_eq!(other.code, 5, "{other}");
     let labels = Plugin::new(["scan", "-l", "app=web", "--from", &text(&file)]).run();

@@ -12,6 +12,15 @@
 //! * `proxy` chooses the proxy.
 //! * [`fault`] explains what goes wrong.
 //!
+//! What to send upstream, each with the test that shows it in the file that works round it (kube-client 5.0.0):
+//!
+//! | in kube-client | what it does | what client-go does | proposal |
+//! |---|---|---|---|
+//! | `config/file_config.rs` `from_env` | ends at the first file of `KUBECONFIG` that is missing | skips it (`tools/clientcmd/loader.go` Load) | skip `NotFound`, unless no file is left |
+//! | `config/file_loader.rs` `proxy_url` | compares `NO_PROXY` with the host of the proxy, and refuses the kubeconfig over an entry that it cannot parse | compares it with the host of the cluster, and ignores such an entry (`golang.org/x/net/http/httpproxy`) | pass the URL of the cluster to `matches`, and skip the entry |
+//! | `client/auth/mod.rs` `auth_exec` | runs once for the headers, once for the client certificate, once for the expiry | runs once and keeps the answer until it expires (`plugin/pkg/client/auth/exec/exec.go`) | one cache for each `ExecConfig` of a `Config` |
+//! | `config/file_config.rs` `load_from_base64` | refuses line breaks in certificates | ignores them (`encoding/base64`) | remove `\r` and `\n` first |
+//!
 //! kube does the rest, which it does well: TLS, HTTP, the proxy protocols, headers, and the `OpenID` Connect provider.
 
 use std::{

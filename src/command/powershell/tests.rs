@@ -204,7 +204,7 @@ fn a_word_with_quotes_arrives_in_every_version() {
     let patch = Command::of("kubectl patch pv {} -p {}", ["a", r#"{"a": "b\"c\\"}"#]);
     assert_eq!(
         line(&patch),
-        "& { $PSNativeCommandArgumentPassing = 'Legacy'; kubectl patch pv a -p \
+        "& { $PSNativeCommandArgumentPassing = 'Legacy'; kubectl patch pv/a -p \
          '\"{\\\"a\\\": \\\"b\\\\\\\"c\\\\\\\\\\\"}\"' }"
     );
     for word in [

@@ -110,6 +110,25 @@ pub(in crate::diagnose) fn asked<'a>(change: &Change<'_>, view: &View<'a>) -> Ve
     found
 }
 
+/// The webhooks of a configuration that refuse everything, because they cannot be called.
+pub(in crate::diagnose) fn unreachable<'a>(configuration: &'a Object, view: &View<'_>) -> Vec<Webhook<'a>> {
+    let entries = configuration.list("/webhooks").iter().enumerate();
+    let refusing = entries
+        .filter(|(_, entry)| entry.get("failurePolicy").and_then(Value::as_str) != Some("Ignore"))
+        .take(limits::WEBHOOK_SERVICES);
+    let webhooks = refusing.map(|(index, entry)| Webhook {
+        configuration,
+        index,
+        name: entry.get("name").and_then(Value::as_str).unwrap_or_default(),
+        asked: Truth::Unknown,
+        backend: ServiceReference::of(entry.pointer("/clientConfig/service"))
+            .map(|service| service.backend(view)),
+    });
+    webhooks
+        .filter(|webhook| webhook.dead_service().is_some())
+        .collect()
+}
+
 fn is_asked(entry: &Value, change: &Change<'_>) -> Truth {
     let rules = entry.get("rules").and_then(Value::as_array);
     let covered = Scope {

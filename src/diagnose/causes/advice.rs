@@ -15,7 +15,7 @@ pub const NUDGED: &str = "kubectl-finalizers/nudged";
 
 /// The step that sets a harmless annotation, so that a level-triggered controller checks the object again.
 pub(crate) fn nudge(object: &Object) -> Step {
-    let text = "touch it, so that its controller looks again; the annotation does no harm";
+    let text = "wake its controller with a harmless annotation";
     nudge_saying(object, text.into())
 }
 

@@ -80,7 +80,8 @@ fn of_content(content: &Object) -> Release {
         "Delete" => (Fate::Destroyed, "deletion policy Delete"),
         _ => (Fate::Unknown, "it has no known deletion policy"),
     };
-    release(kind, name, fate, why)
+    let policy = VolumeSnapshotContent(content).deletion_policy();
+    release(kind, name, policy, fate, why)
 }
 
 /// Everything that the end of an object lets go: its own disk or snapshot, or that of its volume or content.
@@ -115,7 +116,7 @@ fn by_end_of_bound(object: &Object, view: &View<'_>) -> Option<Release> {
     match view.object(group, plural, "", name) {
         Ok(bound) => bound.map(of),
         Err(Missing::NotYet) => None,
-        Err(missing) => Some(release(kind, name, Fate::Unknown, &missing.in_words())),
+        Err(missing) => Some(release(kind, name, "", Fate::Unknown, &missing.in_words())),
     }
 }
 
@@ -165,33 +166,23 @@ fn by_removal(object: &Object, finalizer: &Finalizer) -> Vec<Release> {
 
 /// What the end of a volume that was held by a claim lets go.
 pub(crate) fn of_volume(volume: &Object) -> Release {
-    let disk = reclaim_policy::disk(volume);
-    match reclaim_policy::policy(volume) {
-        "Delete" if reclaim_policy::is_leaked(volume) => release(
-            "disk",
-            &disk,
+    let policy = reclaim_policy::policy(volume);
+    let (fate, why) = match policy {
+        "Delete" if reclaim_policy::is_leaked(volume) => (
             Fate::Leaked,
-            "the volume was deleted first, and no finalizer makes the provisioner delete the disk",
+            "the volume was deleted first, and no finalizer makes the provisioner delete the disk".to_owned(),
         ),
-        policy @ ("Delete" | "Recycle") => release(
-            "disk",
-            &disk,
-            Fate::Destroyed,
-            &format!("reclaim policy {policy}"),
-        ),
-        "Retain" => release("disk", &disk, Fate::Kept, "reclaim policy Retain"),
-        _ => release(
-            "disk",
-            &disk,
-            Fate::Unknown,
-            "its volume has no known reclaim policy",
-        ),
-    }
+        "Delete" | "Recycle" => (Fate::Destroyed, format!("reclaim policy {policy}")),
+        "Retain" => (Fate::Kept, "reclaim policy Retain".to_owned()),
+        _ => (Fate::Unknown, "its volume has no known reclaim policy".to_owned()),
+    };
+    release("disk", &reclaim_policy::disk(volume), policy, fate, &why)
 }
 
-fn release(kind: &str, name: &str, fate: Fate, why: &str) -> Release {
+fn release(kind: &str, name: &str, policy: &str, fate: Fate, why: &str) -> Release {
     Release {
         what: format!("{kind} {name}"),
+        policy: Some(policy.to_owned()).filter(|policy| !policy.is_empty()),
         fate,
         why: why.to_owned(),
     }

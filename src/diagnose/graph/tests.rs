@@ -45,6 +45,8 @@ fn diagnosis(waits: Vec<Wait>) -> Diagnosis {
         observed_at: Timestamp::UNIX_EPOCH,
         headline: String::new(),
         risk: None,
+        fault: None,
+        lets_go: Vec::new(),
         waits,
         outlook: Vec::new(),
         effects: Vec::new(),

@@ -37,8 +37,8 @@ pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: 
     let mut found = find_by_signs(object, finalizer, driver, view);
     if found.holder.liveness() == Liveness::Gone && !may_be_gone(object, finalizer, view) {
         found.holder.add_unseen(&format!(
-            "it is not found, and that proves nothing for {}",
-            object.reference().in_words()
+            "it is not found, which is inconclusive for {}",
+            object.reference().pasteable()
         ));
     }
     found

@@ -121,7 +121,7 @@ impl Life {
         match self {
             Life::Renewing { ago, .. } => format!("Lease renewed {ago} ago"),
             Life::Stale { lease, ago } => format!("its Lease {lease} was last renewed {ago} ago"),
-            Life::NoLease => "no Lease of it was found, which proves nothing".into(),
+            Life::NoLease => "its Lease is not found (inconclusive)".into(),
             Life::NotSeen(why) => format!("whether it is alive is not known: {why}"),
         }
     }

@@ -20,7 +20,7 @@ use crate::{
         Entry,
         schema::{Installed, MarkPlace, fill, glob},
     },
-    object::{is_custom_group, is_product_group},
+    object::{is_custom_group, is_product_group, pasteable},
     snapshot::facts::Object,
 };
 
@@ -181,8 +181,8 @@ fn add_missing_service(of: &Object, service: Option<&Value>, holder: &mut Holder
                 Strength::Strong,
                 format!("{} {}", of.kind, of.name()),
                 format!(
-                    "points at the Service {}/{}, which does not exist",
-                    service.namespace, service.name
+                    "points at {}, which does not exist",
+                    pasteable("services", Some(&service.namespace), &service.name)
                 ),
             )
             .about(of.reference()),

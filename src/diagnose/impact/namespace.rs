@@ -90,11 +90,20 @@ pub(crate) fn deleting_namespace(namespace: &Object, impact: &mut Impact, view: 
         ),
     }
     api_extensions::add_api_extensions(&|place, _| place == name, impact, view);
-    if !impact.effects.is_empty() {
+    let delete = Command::delete_namespace(name);
+    if delete.is_none() {
+        impact.is_needed = true;
+        impact.add_effect(
+            Fate::Kept,
+            "the cluster needs this namespace: the API server refuses to delete it, or makes it again, empty",
+            [],
+        );
+    }
+    if let Some(delete) = delete.filter(|_| !impact.effects.is_empty()) {
         impact.add_step(
             Safety::Destructive,
             "DATA LOSS: delete the namespace last, and all that is still in it",
-            Command::of("kubectl delete namespace {}", [name]),
+            delete,
         );
         if let Ok(workloads) = workloads {
             workloads.add_type_deletion(impact, view);

@@ -23,12 +23,24 @@ pub enum Liveness {
 /// The controller that must remove a finalizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
-    /// Its name, and which part of it acts: `kube-controller-manager (pvc-protection)`.
+    /// Its name: `kube-controller-manager`.
     pub name: String,
+    /// Which part of it acts: `pvc-protection`.
+    pub part: Option<String>,
     /// Whether it lives.
     pub state: Liveness,
     /// The evidence for that, one sentence each: `Lease renewed 2s ago`.
     pub signs: Vec<String>,
+}
+
+impl Actor {
+    /// `kube-controller-manager (pvc-protection)`.
+    pub fn in_words(&self) -> String {
+        match &self.part {
+            Some(part) => format!("{} ({part})", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// The clauses about one wait.
@@ -50,11 +62,21 @@ impl Said {
         Said {
             controller: Some(Actor {
                 name: name.into(),
+                part: None,
                 state,
                 signs,
             }),
             ..Said::default()
         }
+    }
+
+    /// This part of the controller acts.
+    #[must_use]
+    pub fn part(mut self, part: impl Into<String>) -> Self {
+        if let Some(controller) = &mut self.controller {
+            controller.part = Some(part.into());
+        }
+        self
     }
 
     /// The controller removes the finalizer on this condition.
@@ -77,7 +99,7 @@ impl Said {
             Some(controller) => {
                 let once = self.once.as_ref();
                 let once = once.map_or_else(String::new, |once| format!(", once {once}"));
-                format!("removed by {}{once}", controller.name)
+                format!("removed by {}{once}", controller.in_words())
             }
             None => self.now.join("; "),
         }

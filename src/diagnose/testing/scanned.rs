@@ -40,6 +40,7 @@ pub(crate) fn snapshot(facts: &Facts, target: &Object) -> Snapshot {
     Snapshot {
         observed_at: facts.now,
         source: "a test".into(),
+        server_version: None,
         types: types.map(|ty| TypeRead { ty, objects: 1 }).collect(),
         tally,
         namespaces: Namespaces::Known,

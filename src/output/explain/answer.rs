@@ -1,17 +1,28 @@
 //! The first lines of an explanation: where it stands, and what keeps the object, in one or two sentences each.
 
+use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
 use super::layout::{Layout, sentence};
 use crate::{
     diagnose::{Verdict, model::Liveness},
     object::List,
-    output::{flow::Look, safe::harmless, when},
-    report::explain::{BlockerReport, ExplainReport, WaitReport},
+    output::{
+        flow::{Look, look_of_state},
+        safe::harmless,
+        when,
+    },
+    report::{
+        ObjectName,
+        explain::{BlockerReport, ExplainReport, FaultReport, HolderReport, WaitReport},
+        gaps::first_names,
+    },
 };
 
 /// How many clauses about the state of a wait are shown; all with `-o wide`.
 const FACTS: usize = 2;
+/// How many objects that wait for a fault are named; all with `-o wide`.
+const HELD: usize = 3;
 /// Words of a sentence that is read once.
 const SENTENCE: usize = 20;
 /// What stands above an explanation that is not whole.
@@ -33,6 +44,9 @@ impl Layout<'_> {
         };
         let verdict = verdict.map_or_else(String::new, |verdict| format!("{verdict}  "));
         let mut head = format!("{verdict}{}{state}\n", self.style.heading(&name));
+        if report.is_recorded {
+            head += &self.paragraph(&recorded_in_words(report.observed_at), 0);
+        }
         if report.interrupted {
             head += &self.warning(STOPPED);
         }
@@ -58,6 +72,12 @@ impl Layout<'_> {
     }
 }
 
+/// From when a recording is.
+pub(in crate::output) fn recorded_in_words(time: Timestamp) -> String {
+    let time = time.strftime("%Y-%m-%d %H:%M");
+    format!("Recorded {time} UTC; ages are from then.")
+}
+
 /// The verdict with its look, and the state of the object.
 pub(in crate::output) fn standing(report: &ExplainReport) -> (Option<(String, Look)>, String) {
     let fixed = |word: &str, look| Some((word.to_owned(), look));
@@ -78,7 +98,11 @@ pub(in crate::output) fn standing(report: &ExplainReport) -> (Option<(String, Lo
             worst(&report.waits_for).map(|wait| verdict(wait.verdict)),
             format!("Terminating for {}", deletion.age),
         ),
-        (None, _) => (None, "not being deleted".to_owned()),
+        (None, _) => {
+            let fault = report.fault.as_ref();
+            let state = fault.map(|fault| (fault.state.word().to_owned(), look_of_state(fault.state)));
+            (state, "not being deleted".to_owned())
+        }
     }
 }
 
@@ -98,7 +122,11 @@ pub(in crate::output) fn paragraphs(report: &ExplainReport, wide: bool) -> Vec<S
     let mut waits: Vec<_> = report.waits_for.iter().collect();
     waits.sort_by_key(|wait| wait.verdict.rank());
     let is_deleted = report.deletion.is_some();
-    let mut all = Vec::new();
+    let mut all: Vec<_> = report
+        .fault
+        .iter()
+        .map(|fault| fault_in_words(fault, wide))
+        .collect();
     for (at, wait) in waits.iter().enumerate() {
         let is_told = waits.iter().take(at).any(|other| have_one_fault(other, wait));
         all.extend(answer(wait, is_told, is_deleted, wide));
@@ -109,6 +137,22 @@ pub(in crate::output) fn paragraphs(report: &ExplainReport, wide: bool) -> Vec<S
         outlook.map(|outlook| sentence(&format!("{}: {}", when::condition(outlook.when), outlook.then))),
     );
     all
+}
+
+/// What is wrong, and who waits for it.
+fn fault_in_words(fault: &FaultReport, wide: bool) -> String {
+    let mut sentences: Vec<_> = fault.says.iter().map(|says| sentence(says)).collect();
+    if let Some(what) = fault.holds_type {
+        let names: Vec<_> = fault.holds.iter().map(ObjectName::pasteable).collect();
+        let most = if wide { usize::MAX } else { HELD };
+        let named = first_names(&names, most);
+        sentences.push(match names.len() {
+            0 => format!("No {what} in deletion waits for it."),
+            1 => format!("1 {what} waits for it: {named}."),
+            many => format!("{many} {what}s wait for it: {named}."),
+        });
+    }
+    sentences.join(" ")
 }
 
 /// The blockers of one finalizer, in paragraphs. `is_told` if another finalizer waits for the same.
@@ -174,10 +218,9 @@ fn is_running(wait: &WaitReport) -> bool {
     state == Some(Liveness::Running)
 }
 
-fn holder_in_words(wait: &WaitReport) -> &str {
-    wait.holder
-        .as_ref()
-        .map_or("its controller", |holder| &*holder.name)
+fn holder_in_words(wait: &WaitReport) -> String {
+    let holder = wait.holder.as_ref();
+    holder.map_or_else(|| "its controller".to_owned(), HolderReport::in_words)
 }
 
 /// Who removes the finalizer.
@@ -198,6 +241,8 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
         .map(|once| sentence(&format!("{holder} removes {finalizer} when {once}")));
     let first_fact = || wait.now.first().map(|fact| sentence(fact));
     match wait.verdict {
+        // The kind of protection is enough to decide about a deletion.
+        Verdict::InUse if !is_deleted && !wide => blocked(wait, "It is used by", "It is used"),
         Verdict::InUse => {
             let (no_fault, by) = if is_deleted {
                 ("No fault", "No fault: it is used by")

@@ -153,7 +153,7 @@ impl Layout<'_> {
                 item,
                 below: below.clone(),
                 name: harmless(&name).into_owned(),
-                state: wait_in_words(wait),
+                state: state_of(wait),
                 most: MOST_LINES,
             });
             self.blockers(&wait.blockers, wait.verdict, &below, nodes);
@@ -215,6 +215,20 @@ impl Layout<'_> {
     }
 }
 
+/// The state of a wait. A fault of the controller itself is the root cause.
+fn state_of(wait: &WaitReport) -> String {
+    let is_fault = matches!(
+        wait.verdict,
+        Verdict::Orphaned | Verdict::Failing | Verdict::Stalled
+    );
+    let state = wait_in_words(wait);
+    if is_fault && wait.blockers.is_empty() && wait.holder.is_some() {
+        format!("{ROOT}: {state}")
+    } else {
+        state
+    }
+}
+
 /// Who removes the finalizer, and whether that lives.
 pub(in crate::output) fn wait_in_words(wait: &WaitReport) -> String {
     let Some(holder) = &wait.holder else {
@@ -228,9 +242,8 @@ pub(in crate::output) fn wait_in_words(wait: &WaitReport) -> String {
         Liveness::Elsewhere => ("outside this cluster", "removes it"),
         Liveness::Unknown => ("state unknown", "removes it"),
     };
-    // `kube-controller-manager (pvc-protection)` names its part in parentheses already.
-    match holder.name.strip_suffix(')') {
-        Some(name) => format!("{name}, {state}) {verb}"),
+    match &holder.part {
+        Some(part) => format!("{} ({part}, {state}) {verb}", holder.name),
         None => format!("{} ({state}) {verb}", holder.name),
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     diagnose::{CauseState, Fate},
     knowledge::Consequence,
     output::{
-        flow::{Flow, Look},
+        flow::{Flow, Look, look_of_state},
         paste,
         table::truncate,
     },
@@ -348,20 +348,6 @@ pub(in crate::output) fn hidden_in_words(causes: impl Iterator<Item = CauseState
         .collect();
     let more = count(all as u64, "more cause");
     (all > 0).then(|| format!("{more}, not shown: {}.", states.join(", ")))
-}
-
-/// The colour of a state.
-pub(in crate::output) fn look_of_state(state: CauseState) -> Look {
-    match state {
-        CauseState::Gone
-        | CauseState::Down
-        | CauseState::NotReady
-        | CauseState::Failing
-        | CauseState::Refused => Look::Fault,
-        CauseState::SwitchedOff | CauseState::Stalled | CauseState::Unknown => Look::Caution,
-        CauseState::Waiting => Look::Progress,
-        CauseState::InUse => Look::Fine,
-    }
 }
 
 /// The part of the report about gaps that a cause explains: the number of that cause.

@@ -55,24 +55,43 @@ impl Scan<'_> {
         sentences.join(" ")
     }
 
-    /// What was not read, before the answer; the end has the reasons.
+    /// What was not read, before the answer.
     pub(super) fn not_read_in_short(&self, out: &mut impl Write) -> io::Result<()> {
-        const NAMED: usize = 3;
-        // The answer itself says that something is missing if nothing was found.
-        if self.report.not_read.is_empty() || self.report.terminating.is_empty() {
+        let Some((text, is_whole)) = self.head_of_gaps() else {
             return Ok(());
+        };
+        let end = if is_whole { "" } else { ". Reasons at the end." };
+        self.warning(&harmless(&format!("{HIDDEN} {text}{end}")), 2, out)
+    }
+
+    /// What was not read, as it stands at the head, and whether that is all; none if it stands at the end alone. A reason
+    /// that a cause tells is not told here.
+    fn head_of_gaps(&self) -> Option<(String, bool)> {
+        const NAMED: usize = 3;
+        let report = self.report;
+        // The answer itself says that something is missing if nothing was found.
+        let has_head = !report.terminating.is_empty() && report.holders.is_none() && !self.options.no_headers;
+        if report.not_read.is_empty() || !has_head {
+            return None;
         }
-        let names: Vec<_> = self
-            .report
-            .not_read
-            .iter()
-            .map(|gap| match cause_of_gap(&self.report.root_causes, gap) {
-                Some(number) => format!("{} (see cause {number})", gap.subject()),
-                None => gap.subject(),
-            })
-            .collect();
-        let text = format!("{HIDDEN} {}", gaps::first_names(&names, NAMED));
-        self.warning(&harmless(&text), 2, out)
+        let (mut parts, mut untold) = (Vec::new(), Vec::new());
+        for gap in &report.not_read {
+            match cause_of_gap(&report.root_causes, gap) {
+                Some(number) => parts.push(format!("{} (see cause {number})", gap.subject())),
+                None => untold.push(gap.clone()),
+            }
+        }
+        match &*gaps::grouped(&untold) {
+            [] if parts.len() <= NAMED => Some((parts.join(", "), true)),
+            [only] if parts.len() + only.subjects.len() <= NAMED => {
+                parts.push(format!("{}: {}", only.subjects.join(", "), only.why));
+                Some((parts.join(", "), true))
+            }
+            _ => {
+                parts.extend(untold.iter().map(GapReport::subject));
+                Some((gaps::first_names(&parts, NAMED), false))
+            }
+        }
     }
 
     /// A text that qualifies the rest. Each line has the colour, so that a pager keeps it.
@@ -87,25 +106,26 @@ impl Scan<'_> {
         if self.report.not_read.is_empty() {
             return Ok(());
         }
-        let groups = gaps::grouped(&self.report.not_read);
-        self.warning(HIDDEN, 0, out)?;
-        for group in &groups {
-            let most = if self.options.wide { usize::MAX } else { 6 };
-            let line = format!("  {}: {}", gaps::first_names(&group.subjects, most), group.why);
-            self.warning(&harmless(&line), 4, out)?;
+        if self.head_of_gaps().is_none_or(|(_, is_whole)| !is_whole) {
+            self.warning(HIDDEN, 0, out)?;
+            for group in &gaps::grouped(&self.report.not_read) {
+                let most = if self.options.wide { usize::MAX } else { 6 };
+                let line = format!("  {}: {}", gaps::first_names(&group.subjects, most), group.why);
+                self.warning(&harmless(&line), 4, out)?;
+            }
         }
         if self.report.not_read.iter().any(|gap| gap.reason == "Forbidden") {
             writeln!(
                 out,
                 "{}",
-                self.wrap("  What you may read: kubectl auth can-i --list", 4)
+                self.wrap("What you may read: kubectl auth can-i --list", 4)
             )?;
         }
         if self.report.not_read.iter().any(|gap| gap.reason == "TimedOut") {
             writeln!(
                 out,
                 "{}",
-                self.wrap("  To wait longer for each answer: --request-timeout 2m", 4)
+                self.wrap("To wait longer for each answer: --request-timeout 2m", 4)
             )?;
         }
         Ok(())

@@ -23,7 +23,7 @@ const FINALIZERS: &[Column] = &[
     Column::fixed("terminating"),
     Column::optional("on", 2),
     Column::rest("protects"),
-    Column::optional("if cut by hand", 1),
+    Column::optional("removal by hand costs", 1),
     Column::optional("project", 3),
 ];
 
@@ -95,9 +95,7 @@ impl Scan<'_> {
                 let protects = known
                     .map_or("not in the catalogue", |known| &known.protects)
                     .to_owned();
-                let consequence = known
-                    .map(|known| known.consequence.to_string())
-                    .unwrap_or_default();
+                let consequence = known.map(|known| known.consequence.typed()).unwrap_or_default();
                 let project = known
                     .filter(|_| self.options.wide)
                     .map(|known| known.project.clone());

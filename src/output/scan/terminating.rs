@@ -4,7 +4,10 @@ use std::io::{self, Write};
 
 use super::{Scan, all_finalizers, count};
 use crate::{
-    output::table::{self, Column},
+    output::{
+        explain::recorded_in_words,
+        table::{self, Column},
+    },
     report::ObjectReport,
 };
 
@@ -79,8 +82,7 @@ impl Scan<'_> {
             sentences.push(format!("{gone} finished meanwhile."));
         }
         if report.is_recorded {
-            let time = report.observed_at.strftime("%Y-%m-%d %H:%M");
-            sentences.push(format!("Recorded {time} UTC; ages are from then."));
+            sentences.push(recorded_in_words(report.observed_at));
         }
         sentences.join(" ")
     }

@@ -82,6 +82,7 @@ pub(in crate::output) fn stuck_cluster() -> Snapshot {
     Snapshot {
         observed_at: NOW,
         source: "https://cluster.example".into(),
+        server_version: None,
         types: vec![
             read("persistentvolumeclaims", "PersistentVolumeClaim", "pvc"),
             read("pods", "Pod", "po"),
@@ -167,6 +168,8 @@ fn diagnosis(target: &ObjectRef, waits: Vec<Wait>) -> Diagnosis {
         observed_at: NOW,
         headline: String::new(),
         risk: None,
+        fault: None,
+        lets_go: Vec::new(),
         waits,
         outlook: Vec::new(),
         effects: Vec::new(),
@@ -301,7 +304,7 @@ fn causes_come_worst_first_with_their_objects_and_a_command() {
 
 1. NOT READY node/node-3: not ready.
      pod/web-1 -n web  3d
-   kubectl finalizers explain pod/web-1 -n web --from stuck.snapshot
+   kubectl finalizers explain node/node-3 --from stuck.snapshot
 
 2. UNKNOWN   No controller is known. Removal by hand costs: data-loss.
      pvc/odd -n db     3h     corp.example/a, kubernetes.io/pvc-protection, also cause 4
@@ -468,6 +471,7 @@ fn states_and_losses_have_colours_of_their_own() {
     };
     let mut report = causes();
     report.root_causes[2].lets_go = vec![Release {
+        policy: None,
         what: "disk vol-0a1b".into(),
         fate: Fate::Destroyed,
         why: String::new(),
@@ -492,7 +496,7 @@ fn gaps_are_shown_first_and_end_with_their_reason() {
         lines[..2],
         [
             "2 objects stuck, 2 causes, worst first.",
-            "NOT READ (may hide stuck objects): metrics.k8s.io/v1beta1, pods",
+            "NOT READ (may hide stuck objects): metrics.k8s.io/v1beta1, pods. Reasons at the end.",
         ]
     );
     assert!(
@@ -503,11 +507,22 @@ NOT READ (may hide stuck objects):
   metrics.k8s.io/v1beta1: APIService v1beta1.metrics.k8s.io: MissingEndpoints: no addresses; hides
     nodes.metrics.k8s.io
   pods: no answer within 30 s (after 1500 objects)
-  To wait longer for each answer: --request-timeout 2m
+To wait longer for each answer: --request-timeout 2m
 "
         ),
         "{text}"
     );
+    // With one reason, the head has it, and the end is silent.
+    let mut snapshot = stuck_cluster();
+    snapshot.gaps.retain(|gap| matches!(gap.what, What::Type { .. }));
+    let text = table(&snapshot, Options::default(), Some(100));
+    assert!(
+        text.contains(
+            "\nNOT READ (may hide stuck objects): pods: no answer within 30 s (after 1500 objects)\n"
+        ),
+        "{text}"
+    );
+    assert_eq!(text.matches("NOT READ").count(), 1, "{text}");
 }
 
 #[test]

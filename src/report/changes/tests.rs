@@ -51,6 +51,7 @@ fn snapshot(at: i64, kept: Vec<Seen>, gaps: Vec<Gap>) -> Snapshot {
     Snapshot {
         observed_at: seconds(at),
         source: "https://one".into(),
+        server_version: None,
         types: is_read.then_some(configmaps).into_iter().collect(),
         tally: Tally {
             kept,

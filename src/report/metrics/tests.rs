@@ -49,6 +49,7 @@ fn snapshot(kept: Vec<Seen>) -> Snapshot {
     Snapshot {
         observed_at: NOW,
         source: "a test".into(),
+        server_version: None,
         types: vec![TypeRead {
             ty: ResourceType {
                 group: "example.com".into(),
@@ -84,6 +85,8 @@ fn explained(seen: &Seen, verdict: Verdict) -> Examined<'_> {
         observed_at: NOW,
         headline: String::new(),
         risk: None,
+        fault: None,
+        lets_go: Vec::new(),
         waits: vec![finding.wait],
         outlook: Vec::new(),
         effects: Vec::new(),

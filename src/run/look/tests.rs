@@ -125,6 +125,7 @@ fn snapshot(claims: usize) -> Snapshot {
     Snapshot {
         observed_at: NOW,
         source: "fake".into(),
+        server_version: None,
         types: vec![
             ty("persistentvolumeclaims", 100_000),
             ty("pods", 1),

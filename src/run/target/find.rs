@@ -8,7 +8,7 @@ use crate::{
     command::Command,
     diagnose::is_definition_failure,
     error::Error,
-    object::ResourceType,
+    object::{ResourceType, pasteable},
     settings::NamespaceChoice,
     snapshot::{
         Why,
@@ -134,7 +134,28 @@ async fn read(
     facts: &mut Facts,
 ) -> Result<Option<Object>, Error> {
     let found = look_up(witness, ty, namespace, name, facts).await;
-    found.map_err(|why| unreadable(ty, &described(ty, namespace, name), &why))
+    found.map_err(|why| match why {
+        Why::NotInDump => not_recorded(witness, &pasteable(&ty.name(), namespace, name)),
+        why => unreadable(ty, &described(ty, namespace, name), &why),
+    })
+}
+
+/// The error about an object that the files do not have.
+fn not_recorded(witness: Witness<'_>, object: &str) -> Error {
+    let (message, hint) = match witness {
+        Witness::Dump(..) => (
+            format!("{object} is not in these files"),
+            "save it too: kubectl get TYPE -A -o yaml",
+        ),
+        _ => (
+            format!("{object} is not in this snapshot"),
+            "a snapshot keeps stuck objects, what they wait for, and those named when it was taken",
+        ),
+    };
+    Error::Server {
+        message,
+        hint: Some(hint.to_owned()),
+    }
 }
 
 /// Reads the object, unless the facts have it; none if it does not exist.
@@ -153,7 +174,10 @@ pub(in crate::run) async fn look_up(
         Some(Ok(Answer::Object(None))) => Ok(None),
         Some(Ok(Answer::Object(Some(object)))) if object.name() == name => Ok(Some((**object).clone())),
         Some(Ok(_)) => Err(Why::Undecodable("the answer is something else".into())),
-        Some(Err(why)) => Err(why.clone()),
+        Some(Err(why)) => match witness {
+            Witness::Saved(saved) => saved.listed(&query).cloned().map(Some).ok_or_else(|| why.clone()),
+            _ => Err(why.clone()),
+        },
         None => Err(Why::Interrupted),
     }
 }

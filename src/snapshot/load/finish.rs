@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The name of all files together.
-pub(super) fn source_name(paths: &[PathBuf]) -> String {
+pub fn source_name(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths
         .iter()
         .map(|path| match path.to_str() {
@@ -109,6 +109,7 @@ pub(super) fn snapshot(
     Ok(Snapshot {
         observed_at,
         source: source_name(paths),
+        server_version: None,
         types,
         tally,
         namespaces,

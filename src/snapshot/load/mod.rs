@@ -36,12 +36,12 @@ use std::{
 
 use jiff::Timestamp;
 
-pub use self::dump::Dump;
 use self::{
     collect::Collector,
     files::{Entry, OpenFile},
     whole::Whole,
 };
+pub use self::{dump::Dump, finish::source_name};
 pub use super::Wanted;
 use super::{
     Filter, Snapshot,

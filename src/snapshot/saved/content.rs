@@ -9,7 +9,7 @@ use crate::{
     object::ResourceType,
     snapshot::{
         Gap, NamespaceLeftovers, Namespaces, Seen, Why,
-        facts::{Answer, Facts, Query, Resource},
+        facts::{Answer, Facts, Object, Query, Resource},
         storage_leftovers::StorageLeftovers,
     },
 };
@@ -97,6 +97,37 @@ pub struct Counted {
 }
 
 impl Saved {
+    /// The version of the API server, if anybody asked for it.
+    pub fn server_version(&self) -> Option<String> {
+        match self.answer(&Query::Version) {
+            Some(Ok(Answer::Version(version))) => Some(version.clone()),
+            _ => None,
+        }
+    }
+
+    /// An object that nobody asked for by its name, from a list that has it.
+    pub fn listed(&self, query: &Query) -> Option<&Object> {
+        let Query::Object {
+            resource,
+            namespace,
+            name,
+        } = query
+        else {
+            return None;
+        };
+        let is_it = |object: &&Object| {
+            object.name() == name && object.namespace() == namespace.as_deref().unwrap_or_default()
+        };
+        self.answers
+            .iter()
+            .find_map(|(asked, answer)| match (asked, answer) {
+                (Query::List { resource: of, .. }, Ok(Answer::List(all))) if of == resource => {
+                    all.iter().find(is_it)
+                }
+                _ => None,
+            })
+    }
+
     /// The facts before the first query: the types and their gaps.
     pub fn initial_facts(&self) -> Facts {
         Facts {

@@ -89,6 +89,7 @@ impl Saved {
         Ok(Snapshot {
             observed_at: self.head.observed_at,
             source: self.head.source.clone(),
+            server_version: self.server_version(),
             namespaces: self.namespaces(&chosen, namespace),
             only_within: self.only_within(&chosen, namespace),
             types,

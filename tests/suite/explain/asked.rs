@@ -123,7 +123,9 @@ fn a_target_without_name_or_type_is_an_error() {
     let alone = cluster.plugin(["explain", "pvc"]).run();
     assert_eq!(alone.code, 2, "{alone}");
     assert!(
-        alone.stderr.contains("pvc is a type: which object of it?"),
+        alone
+            .stderr
+            .contains("which persistentvolumeclaim? Write pvc/NAME"),
         "{alone}"
     );
 }

@@ -133,6 +133,10 @@ fn a_bare_type_or_object_gets_the_command_that_helps() {
     ] {
         assert!(output.stderr.contains(command), "{output}");
     }
+    // The type was forgotten.
+    let output = explain(&["web-1"]);
+    assert_eq!((output.code, &*output.stdout), (2, ""), "{output}");
+    assert!(output.stderr.contains("TYPE/web-1"), "{output}");
     let perhaps = explain(&["widgets.example.com/x"]).success();
     assert!(perhaps.contains("widgets.example.com x\n"), "{perhaps}");
 }

@@ -1,7 +1,7 @@
 //! `catalog`: filters, output formats, and the answer for an empty result.
 
 use super::{PV, PVC, catalog, json};
-use crate::harness::Plugin;
+use crate::{harness::Plugin, schema};
 
 #[test]
 fn filters_select_entries() {
@@ -39,8 +39,9 @@ fn filters_select_entries() {
 
 #[test]
 fn every_output_format_lists_the_entries() {
-    let report = json(catalog(&["-o", "json"]));
-    assert_eq!(report["apiVersion"], "kubectl-finalizers/v1");
+    let schema = schema::of(include_str!("../../../docs/catalog.schema.json"));
+    let report = schema::checked(&schema, &catalog(&["-o", "json"]).success());
+    assert_eq!(report["apiVersion"], "kubectl-finalizers/v2");
     assert_eq!(report["kind"], "Catalog");
     assert_eq!(
         report["entries"].as_array().unwrap().len() as u64,

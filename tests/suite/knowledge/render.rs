@@ -6,8 +6,8 @@ use kubectl_finalizers::knowledge::{Entry, Knowledge};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-use super::{json, names};
-use crate::harness::Plugin;
+use super::{explain, json, names};
+use crate::{harness::Plugin, schema};
 
 fn all() -> Vec<Entry> {
     Knowledge::builtin().all().collect()
@@ -77,9 +77,17 @@ fn every_entry_fits_100_columns() {
 
 #[test]
 fn every_entry_is_in_json_and_yaml() {
-    let report: Value = serde_json::from_str(&explain_all("json")).unwrap();
-    assert_eq!(report["apiVersion"], "kubectl-finalizers/v1");
-    assert_eq!(report["kind"], "Explanation");
+    let schema = schema::of(include_str!("../../../docs/explain-finalizer.schema.json"));
+    let report = schema::checked(&schema, &explain_all("json"));
+    assert_eq!(report["apiVersion"], "kubectl-finalizers/v2");
+    assert_eq!(report["kind"], "FinalizerExplanation");
+    for unknown in [
+        "corp.example/x",
+        "kubernetes.io/pvc-protectio",
+        "cert-manager.io/other",
+    ] {
+        schema::checked(&schema, &explain(&[unknown, "-o", "json"]).success());
+    }
     let shown: Vec<Entry> = report["finalizers"]
         .as_array()
         .unwrap()

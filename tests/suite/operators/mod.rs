@@ -202,7 +202,7 @@ impl Case {
         replayed(cluster, &self.target("spare"), self.place(ns));
         story.follow(
             cluster,
-            &format!("scale deployments.apps {} --replicas=1", operator.deployment),
+            &format!("scale deployments.apps/{}", operator.deployment),
         );
         operator.start();
         self.goes(cluster, ns, "spare");

@@ -210,7 +210,7 @@ spec: {containers: [{name: a, image: example.com/a}]}
     let report = json(cluster.plugin(["scan", "namespaces", "-o", "json"]));
     let namespace = terminating(&report, &format!("namespaces/{name}"));
     let said = namespace["reason"].as_str().unwrap();
-    let looked = format!("waits for Pod {name}/stubborn: being deleted, held by example.com/hold");
+    let looked = format!("waits for pod/stubborn -n {name}: being deleted, held by example.com/hold");
     let not_looked =
         format!("what is left in it was not asked for; kubectl finalizers scan -n {name} shows it");
     assert!(

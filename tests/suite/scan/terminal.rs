@@ -89,7 +89,7 @@ fn wide_output_is_never_truncated() {
         .run()
         .success();
     assert!(
-        out.contains(": waits for Node node-3: not ready (Unknown, NodeStatusUnknown)"),
+        out.contains(": waits for node/node-3: not ready (Unknown, NodeStatusUnknown)"),
         "{out}"
     );
     assert!(out.contains("deletion requested 20"), "{out}");

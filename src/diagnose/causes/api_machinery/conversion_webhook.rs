@@ -57,7 +57,7 @@ use crate::{
         service_backend::ServiceReference,
         view::View,
     },
-    object::ResourceType,
+    object::{ResourceType, pasteable},
     snapshot::facts::Object,
 };
 
@@ -140,9 +140,9 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
             finding.steps.push(Step {
                 when: When::Now,
                 text: format!(
-                    "bring back the conversion webhook of {name}, Service {}/{}: then its objects can be read, and the \
-                     deletion goes on by itself",
-                    service.namespace, service.name
+                    "bring back the conversion webhook of {name}, {}: then its objects can be read, and the deletion goes \
+                     on by itself",
+                    pasteable("services", Some(&service.namespace), &service.name)
                 ),
                 command: Some(service.command),
                 safety: Safety::ReadOnly,

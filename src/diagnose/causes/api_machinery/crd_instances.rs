@@ -121,7 +121,7 @@ fn instances_remain(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Fin
         stored_version::add_none_served(&mut finding, crd);
     }
     finding.do_not.push(format!(
-        "take out {} by hand (ORPHANED OBJECTS). The objects stay in etcd where no API reaches them. They come back, \
+        "remove {} by hand (ORPHANED OBJECTS). The objects stay in etcd where no API reaches them. They come back, \
          still being deleted, with the next definition of that name",
         finalizer.name
     ));

@@ -54,7 +54,7 @@
 mod admission_policy;
 mod namespace_exemption;
 mod reported_denial;
-mod unreachable_webhook;
+pub(crate) mod unreachable_webhook;
 
 use std::collections::BTreeMap;
 

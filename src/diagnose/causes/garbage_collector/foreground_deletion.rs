@@ -91,7 +91,8 @@ fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
         Some(finalizer.clone()),
         Verdict::Waiting,
         holder
-            .removes("kube-controller-manager (garbage collector)")
+            .removes("kube-controller-manager")
+            .part("garbage collector")
             .once("no dependent with blockOwnerDeletion is left"),
     );
     finding.tell_of(Page::of(module_path!()));
@@ -233,7 +234,7 @@ pub(crate) fn add_no_dependents(
         add_late_garbage_collector(finding, dependents, view);
         finding.steps.push(Step {
             when: When::StillThere,
-            text: "delete it once more, in the background: the API server itself then takes off what the garbage collector \
+            text: "delete it once more, in the background: the API server itself then removes what the garbage collector \
                    has left, and nothing is left that this could touch"
                 .into(),
             command: Some(Command::of("kubectl -n {} delete {}/{} --cascade=background --wait=false", [owner.namespace(), &owner.resource.name(), owner.name()])),

@@ -84,7 +84,8 @@ fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, view: &View<'_
         Some(finalizer.clone()),
         Verdict::Waiting,
         holder
-            .removes("kube-controller-manager (garbage collector)")
+            .removes("kube-controller-manager")
+            .part("garbage collector")
             .once(
                 "it has taken this owner out of the ownerReferences of all that it owns, so that those outlive it",
             ),

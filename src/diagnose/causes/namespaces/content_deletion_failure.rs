@@ -65,6 +65,7 @@ use crate::{
         service_backend::ServiceReference,
         view::View,
     },
+    object::pasteable,
     snapshot::{Gap, What, Why, facts::Object},
 };
 
@@ -268,9 +269,8 @@ fn add_webhook_configuration(
                 lets_go: Vec::new(),
             });
             format!(
-                "its Service {}/{} {}",
-                service.namespace,
-                service.name,
+                "its {} {}",
+                pasteable("services", Some(&service.namespace), &service.name),
                 backend.in_words()
             )
         }

@@ -87,7 +87,8 @@ use crate::{
 pub(crate) fn content_remains(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(namespace, finalizer, None, view);
     let said = controller
-        .removes("kube-controller-manager (namespace)")
+        .removes("kube-controller-manager")
+        .part("namespace")
         .once("every API group answers and nothing is left in it");
     let name = namespace.name();
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, said);
@@ -205,7 +206,7 @@ fn add_content(
                 "what the controller could not delete or list it does not count"
             };
             finding.say(format!(
-                "Its own conditions say \"{message}\", which is not so: {why}"
+                "Its own conditions say \"{message}\", incorrectly: {why}"
             ));
         }
     }

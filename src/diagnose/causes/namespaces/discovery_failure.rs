@@ -81,7 +81,8 @@ pub(crate) fn has_unknown_groups(gaps: &[Gap]) -> bool {
     gaps.iter().any(|gap| !gap.why.is_unavailable())
 }
 
-fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why: &str) {
+/// Adds one group that does not answer.
+pub(crate) fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why: &str) {
     let name = join_group(version, group);
     let blocker = Blocker::new(
         Some(ObjectRef {

@@ -227,7 +227,7 @@ fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) ->
     finding.steps.push(Step {
         when: When::ProductGone,
         text: format!(
-            "{cost} Only if what handled it is really gone from this cluster for good, take out this one entry of this one \
+            "{cost} Only if what handled it is really gone from this cluster for good, remove this one entry of this one \
              namespace"
         ),
         command: Some(removal_command),

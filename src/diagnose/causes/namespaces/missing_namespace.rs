@@ -126,16 +126,17 @@ fn add_missing_namespace(subject: &Subject<'_>, findings: &mut [Finding], view: 
         },
     ];
     first.steps.splice(0..0, steps);
-    first.steps.push(Step {
+    let delete = Command::delete_namespace(name).map(|delete| Step {
         when: When::Gone,
         text: format!(
             "DATA LOSS if anything in {name} is still needed: delete the namespace in the normal way, which deletes all \
              that was left behind in it"
         ),
-        command: Some(Command::of("kubectl delete namespace {}", [name])),
+        command: Some(delete),
         safety: Safety::Destructive,
         lets_go: Vec::new(),
     });
+    first.steps.extend(delete);
     first.do_not.push(
         "delete keys in etcd by hand: the API server and its controllers do not expect that, and clean-up outside the \
          cluster never happens"

@@ -69,7 +69,7 @@ use crate::{
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::{Missing, View},
     },
-    object::{Finalizer, ObjectRef},
+    object::{Finalizer, ObjectRef, pasteable},
     snapshot::facts::Object,
 };
 
@@ -87,7 +87,8 @@ const GROUP: &str = "networking.k8s.io";
 fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(range, finalizer, None, view);
     let says = controller
-        .removes("kube-controller-manager (service-cidrs-controller)")
+        .removes("kube-controller-manager")
+        .part("service-cidrs-controller")
         .once("no Service has an address that lies in this range alone");
     let not_seen = |says, question, missing: &Missing| {
         let users = Users::not_seen(question, missing);
@@ -253,8 +254,9 @@ fn add_advice(finding: &mut Finding, range: &Object, used: &[&Object], finalizer
         finding.steps.push(Step {
             when: When::Intended,
             text: format!(
-                "INTERRUPTION: give Service {namespace}/{name} another address. That needs to delete it and to make it \
-                 again, without spec.clusterIP and spec.clusterIPs; clients that remember {} lose it",
+                "INTERRUPTION: give {} another address. That needs to delete it and to make it again, without \
+                 spec.clusterIP and spec.clusterIPs; clients that remember {} lose it",
+                pasteable("services", Some(namespace), name),
                 address.name()
             ),
             command: Some(Command::of("kubectl -n {} delete service {}", [namespace, name])),

@@ -105,7 +105,7 @@ fn add_re_added(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>
             when: Moment::RemovedNow,
             then: format!(
                 "{manager} puts {} on again, as it did {ago} ago. Delete the object first: then the API server refuses new \
-                 finalizers, and what is taken off stays off",
+                 finalizers, and what is removed then stays away",
                 finalizer.name
             ),
         });

@@ -289,7 +289,7 @@ pub(crate) fn removal_step(
     Some(Step {
         when: When::HolderNeverBack,
         text: format!(
-            "{costs}: {}. Then, and only then, take out this one finalizer",
+            "{costs}: {}. Then, and only then, remove this one finalizer",
             text.trim_end_matches('.')
         ),
         command: Some(advice::removal_command(object, finalizer)),

@@ -54,7 +54,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    command::{Command, Template},
+    command::{Command, Template, in_capitals},
     diagnose::{
         causes::{
             cause::{Cause, Described, On, Reads, Tells, Turn},
@@ -211,7 +211,7 @@ fn with_open_words(text: String, command: Option<&Command>) -> String {
     let open: BTreeSet<_> = command
         .into_iter()
         .flat_map(Command::open)
-        .map(str::to_uppercase)
+        .map(in_capitals)
         .collect();
     if open.is_empty() {
         return text;
@@ -227,8 +227,9 @@ fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost
     }
     let cost = cost.map_or_else(String::new, |cost| format!(". {cost}"));
     finding.do_not.push(format!(
-        "remove {} by hand before that ({consequence}){cost}",
-        finalizer.name
+        "remove {} by hand before that ({}){cost}",
+        finalizer.name,
+        consequence.typed()
     ));
 }
 

@@ -280,7 +280,7 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
             When::NeverBack,
             &format!(
                 "LEAKED INFRASTRUCTURE: what {} {} stands for outside the cluster stays, and is paid for, unless you \
-                 delete it there first; then take off this one finalizer",
+                 delete it there first; then remove this one finalizer",
                 object.kind,
                 object.name()
             ),

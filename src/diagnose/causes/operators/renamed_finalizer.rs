@@ -107,7 +107,7 @@ fn add_rename(described: &Described<'_>, finding: &mut Finding, view: &View<'_>)
         Step {
             when: When::Now,
             text: format!(
-                "see which release runs, and whether a later one takes off {} too: with that it goes by itself",
+                "see which release runs, and whether a later one removes {} too: with that it goes by itself",
                 finalizer.name
             ),
             command: Some(Command::of("kubectl finalizers explain {}", [&finalizer.name])),
@@ -127,10 +127,10 @@ fn add_rename(described: &Described<'_>, finding: &mut Finding, view: &View<'_>)
         object,
         finalizer,
         When::NoReleaseRemoves,
-        &format!("{costs}. Then take off this one older name, and no other"),
+        &format!("{costs}. Then remove this one older name, and no other"),
     ));
     finding.do_not.push(format!(
-        "take off {} from objects that are not being deleted, or all finalizers together: work that is still to be done is \
+        "remove {} from objects that are not being deleted, or all finalizers together: work that is still to be done is \
          then never done",
         finalizer.name
     ));

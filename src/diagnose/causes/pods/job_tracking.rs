@@ -113,7 +113,7 @@ fn not_counted(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding 
 
 /// The wait for the Job controller.
 fn job_controller() -> Said {
-    Said::removed_by("kube-controller-manager (job)", Liveness::Unknown, Vec::new())
+    Said::removed_by("kube-controller-manager", Liveness::Unknown, Vec::new()).part("job")
 }
 
 /// The finding for a Pod that no Job counts: the Job controller removes the finalizer.
@@ -129,7 +129,7 @@ fn no_job_counts(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>
         finding.steps.push(advice::nudge(pod));
         finding.steps.push(Step {
             when: When::StillThere,
-            text: format!("take out this one entry; nothing is lost by it, because {why}"),
+            text: format!("remove this one entry; nothing is lost by it, because {why}"),
             command: Some(advice::removal_command(pod, finalizer)),
             safety: Safety::Safe,
             lets_go: Vec::new(),
@@ -183,7 +183,7 @@ fn controlled_by_other_kind(
     });
     finding.steps.push(Step {
         when: When::Now,
-        text: "take out this one entry; nothing is lost by it, because no Job counts the pod".into(),
+        text: "remove this one entry; nothing is lost by it, because no Job counts the pod".into(),
         command: Some(advice::removal_command(pod, finalizer)),
         safety: Safety::Safe,
         lets_go: Vec::new(),

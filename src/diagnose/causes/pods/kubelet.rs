@@ -113,13 +113,7 @@ pub(crate) fn kubelet_silent(
         Verdict::Waiting,
         format!("{says}, and only the kubelet of {name} can confirm that it stopped"),
     );
-    let deletion_state = if node.deletion().is_some() {
-        ", being deleted itself"
-    } else {
-        ""
-    };
-    let blocker = Blocker::new(Some(node.reference()), format!("{state}{deletion_state}"));
-    finding.wait.on.push(blocker.in_state(CauseState::NotReady));
+    finding.wait.on.push(silent_node(node, state));
     if declared_off {
         finding.say("the node is declared out of service, so the pod collector removes the pod");
         finding.outlook.push(Outlook {
@@ -135,23 +129,44 @@ pub(crate) fn kubelet_silent(
         when: Moment::NothingDone,
         then: "it stays until the node comes back, or until somebody says that the machine is off".into(),
     });
-    finding.steps.push(Step {
-        when: When::NodeBack,
-        text: "bring it back: its kubelet finishes the deletion by itself".into(),
-        command: Some(Command::of("kubectl describe node {}", [name])),
-        safety: Safety::ReadOnly,
-        lets_go: Vec::new(),
-    });
-    finding.steps.push(Step {
-        when: When::MachineOff,
-        text: format!(
-            "DATA LOSS if the machine of {name} still runs: two pods may then write to one volume. ONLY when it is \
-             certainly off, say so. The pods on it are then removed and their volumes detached"
-        ),
-        command: Some(Command::of("kubectl taint node {} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", [name])),
-        safety: Safety::Destructive,
-        lets_go: Vec::new(),
-    });
+    finding.steps.extend(steps_for_silent_node(name));
     finding.do_not.push(force_warning(pod));
     finding
+}
+
+/// A node whose kubelet is silent, as a blocker.
+pub(crate) fn silent_node(node: &Object, state: &str) -> Blocker {
+    let deletion_state = if node.deletion().is_some() {
+        ", being deleted itself"
+    } else {
+        ""
+    };
+    let blocker = Blocker::new(Some(node.reference()), format!("{state}{deletion_state}"));
+    blocker.in_state(CauseState::NotReady)
+}
+
+/// What to do about a node whose kubelet is silent.
+pub(crate) fn steps_for_silent_node(name: &str) -> [Step; 2] {
+    [
+        Step {
+            when: When::NodeBack,
+            text: "bring it back: its kubelet finishes the deletion by itself".into(),
+            command: Some(Command::of("kubectl describe node {}", [name])),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
+        },
+        Step {
+            when: When::MachineOff,
+            text: format!(
+                "DATA LOSS if the machine of {name} still runs: two pods may then write to one volume. ONLY when it is \
+                 certainly off, say so. The pods on it are then removed and their volumes detached"
+            ),
+            command: Some(Command::of(
+                "kubectl taint node {} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+                [name],
+            )),
+            safety: Safety::Destructive,
+            lets_go: Vec::new(),
+        },
+    ]
 }

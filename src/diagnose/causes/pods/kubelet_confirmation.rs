@@ -171,8 +171,12 @@ fn node_exists(pod: &Object, node: &Object, says: &str, overdue: Age, view: &Vie
             Strength::Proof
         },
     };
-    let mut finding = match (status, &lease) {
-        ("True", Err(missing)) => node_unknown(
+    let mut finding = match (state_if_silent(node, &lease, view), &lease) {
+        (Some(state), _) => {
+            let declared_off = status != "True" && Node(node).is_out_of_service();
+            kubelet_silent(pod, node, says, &state, declared_off)
+        }
+        (None, Err(missing)) => node_unknown(
             pod,
             &format!(
                 "{says}, and whether the kubelet of its node {}, which is Ready by its status, is alive",
@@ -180,26 +184,8 @@ fn node_exists(pod: &Object, node: &Object, says: &str, overdue: Age, view: &Vie
             ),
             missing,
         ),
-        ("True", Ok(Some(Life::Stale { ago, .. }))) => kubelet_silent(
-            pod,
-            node,
-            says,
-            &format!(
-                "Ready by its status, but its kubelet has not renewed its Lease for {ago}, so that is old"
-            ),
-            false,
-        ),
-        ("True", _) if is_mirror_pod(pod) => mirror_pod(pod),
-        ("True", _) => not_finished_by_kubelet(pod, node, says, overdue, view),
-        _ => {
-            let because = if reason.is_empty() {
-                String::new()
-            } else {
-                format!(", {reason}")
-            };
-            let state = format!("not ready ({status}{because}){}", last_heartbeat(node, view));
-            kubelet_silent(pod, node, says, &state, Node(node).is_out_of_service())
-        }
+        (None, _) if is_mirror_pod(pod) => mirror_pod(pod),
+        (None, _) => not_finished_by_kubelet(pod, node, says, overdue, view),
     };
     if status != "True" && Node(node).is_out_of_service() {
         controller_manager::add_stale_lease(&mut finding, view);
@@ -208,6 +194,35 @@ fn node_exists(pod: &Object, node: &Object, says: &str, overdue: Age, view: &Vie
     let life = lease.ok().flatten();
     finding.evidence.extend(life.as_ref().and_then(Life::evidence));
     finding
+}
+
+/// The state of a node whose kubelet is silent; none if it reports, or if that is not known.
+pub(crate) fn silence(node: &Object, view: &View<'_>) -> Option<String> {
+    if !is_silent(node, view) {
+        return None;
+    }
+    state_if_silent(node, &node_lease(node, view), view)
+}
+
+fn state_if_silent(node: &Object, lease: &Result<Option<Life>, Missing>, view: &View<'_>) -> Option<String> {
+    let (status, reason, _) = node.condition("Ready").unwrap_or(("Unknown", "", ""));
+    match (status, lease) {
+        ("True", Ok(Some(Life::Stale { ago, .. }))) => Some(format!(
+            "Ready by its status, but its kubelet has not renewed its Lease for {ago}, so that is old"
+        )),
+        ("True", _) => None,
+        _ => {
+            let because = if reason.is_empty() {
+                String::new()
+            } else {
+                format!(", {reason}")
+            };
+            Some(format!(
+                "not ready ({status}{because}){}",
+                last_heartbeat(node, view)
+            ))
+        }
+    }
 }
 
 /// The Lease of the kubelet. Not every cluster has one, so a missing Lease proves nothing.

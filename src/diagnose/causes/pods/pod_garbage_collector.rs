@@ -22,12 +22,9 @@ pub(crate) fn awaits_garbage_collector(says: &str, pod: &Object, view: &View<'_>
     let mut finding = Finding::new(
         None,
         Verdict::Waiting,
-        Said::removed_by(
-            "kube-controller-manager (pod-garbage-collector)",
-            Liveness::Unknown,
-            Vec::new(),
-        )
-        .now(says),
+        Said::removed_by("kube-controller-manager", Liveness::Unknown, Vec::new())
+            .part("pod-garbage-collector")
+            .now(says),
     );
     let until = view
         .now()

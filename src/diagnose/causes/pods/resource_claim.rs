@@ -97,7 +97,8 @@ fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let entries = claim.list("/status/reservedFor");
     let consumers = consumers(claim, entries, view);
     let says = holder
-        .removes("kube-controller-manager (resourceclaim controller)")
+        .removes("kube-controller-manager")
+        .part("resourceclaim controller")
         .once("nobody is left in status.reservedFor");
     let users = users(&consumers, view);
     let (mut finding, standing) = in_use::finding(claim, finalizer, &holder, says, users, view);

@@ -105,7 +105,7 @@ fn add_group_members(described: &Described<'_>, finding: &mut Finding, view: &Vi
     let mut names: Vec<_> = others
         .iter()
         .take(limits::NAMES_IN_SENTENCE)
-        .map(|other| format!("{}/{}", other.namespace(), other.name()))
+        .map(|other| other.reference().pasteable())
         .collect();
     if others.len() > limits::NAMES_IN_SENTENCE {
         names.push(format!("{} more", others.len() - limits::NAMES_IN_SENTENCE));
@@ -119,11 +119,13 @@ fn add_group_members(described: &Described<'_>, finding: &mut Finding, view: &Vi
         finding.steps.push(Step {
             when: When::Now,
             text: format!(
-                "see the events of {}/{} too: the group is built as one, and a member that fails holds up all",
-                other.namespace(),
-                other.name()
+                "see the events of {} too: the group is built as one, and a member that fails holds up all",
+                other.reference().pasteable()
             ),
-            command: Some(Command::of("kubectl -n {} describe ingress {}", [other.namespace(), other.name()])),
+            command: Some(Command::of(
+                "kubectl -n {} describe ingress {}",
+                [other.namespace(), other.name()],
+            )),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),
         });

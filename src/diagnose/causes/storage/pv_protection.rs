@@ -92,7 +92,8 @@ pub(crate) const CAUSE: Cause = Cause {
 fn volume_bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(volume, finalizer, None, view);
     let says = controller
-        .removes("kube-controller-manager (pv-protection)")
+        .removes("kube-controller-manager")
+        .part("pv-protection")
         .once("the volume is no longer Bound");
     let phase = PersistentVolume(volume).phase();
     let mut finding = if phase == "Bound" {
@@ -216,9 +217,8 @@ fn claim_exists(
         finding.steps.push(delete_claim(volume, claim));
     }
     finding.do_not.push(format!(
-        "remove kubernetes.io/pv-protection by hand: claim {}/{} becomes Lost, and its pods cannot start again",
-        claim.namespace(),
-        claim.name()
+        "remove kubernetes.io/pv-protection by hand: {} becomes Lost, and its pods cannot start again",
+        claim.reference().pasteable()
     ));
     finding
 }

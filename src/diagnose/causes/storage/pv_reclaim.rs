@@ -109,7 +109,9 @@ fn disk_not_deleted_by_provisioner(volume: &Object, finalizer: &Finalizer, view:
 /// Answers for the finalizer of the volume controller, which handles in-tree drivers.
 fn disk_not_deleted_in_tree(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(volume, finalizer, None, view);
-    let says = controller.removes("kube-controller-manager (persistentvolume-binder)");
+    let says = controller
+        .removes("kube-controller-manager")
+        .part("persistentvolume-binder");
     disk_not_deleted(volume, finalizer, &controller, says, true, view)
 }
 

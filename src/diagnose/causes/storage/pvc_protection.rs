@@ -96,7 +96,8 @@ pub(crate) const CAUSE: Cause = Cause {
 fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(claim, finalizer, None, view);
     let says = controller
-        .removes("kube-controller-manager (pvc-protection)")
+        .removes("kube-controller-manager")
+        .part("pvc-protection")
         .once("no pod uses the claim");
     let pods = match view.list("", "pods", claim.namespace()) {
         Ok(pods) => pods,

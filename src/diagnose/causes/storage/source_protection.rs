@@ -12,8 +12,8 @@
 //!
 //! # Why
 //!
-//! The snapshot-controller keeps the first while a snapshot of the claim is not `readyToUse`. It checks this only when
-//! a *snapshot* of the claim changes. The provisioner keeps the others while a claim with that `dataSource` is
+//! The snapshot-controller keeps the first while a snapshot of the claim is not `readyToUse`, even one that was never
+//! started. It checks this only when a *snapshot* of the claim changes. The provisioner keeps the others while a claim with that `dataSource` is
 //! `Pending`.
 //!
 //! # Before you act
@@ -97,16 +97,16 @@ pub(crate) const RESTORE_SOURCE: Cause = Cause {
     tells: Tells::Finalizer(restore_in_progress),
 };
 
-/// A snapshot of the claim is being taken.
+/// A snapshot of the claim is not ready to use.
 fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(claim, finalizer, None, view);
     let says = controller
         .removes("the snapshot-controller")
-        .once("no snapshot is being taken of the claim");
+        .once("each snapshot of the claim is ready to use");
     let snapshots = match view.list(GROUP, "volumesnapshots", claim.namespace()) {
         Ok(snapshots) => snapshots,
         Err(missing) => {
-            let users = Users::not_seen("whether one is", &missing);
+            let users = Users::not_seen("which snapshots there are", &missing);
             return in_use::finding(claim, finalizer, &controller, says, users, view).0;
         }
     };
@@ -119,10 +119,11 @@ fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) 
         .filter(|one| !VolumeSnapshot(one).is_ready())
         .map(|snapshot| {
             let error = VolumeSnapshot(snapshot).error().message();
-            let says = if error.is_empty() {
-                "is being taken, and not ready to use".to_owned()
-            } else {
-                format!("cannot be taken: {error}")
+            let says = match VolumeSnapshot(snapshot).content() {
+                _ if !error.is_empty() => format!("cannot be taken: {error}"),
+                // The snapshot-controller binds a content before the driver takes anything.
+                "" => "not started: it has no VolumeSnapshotContent".to_owned(),
+                _ => "is being taken, and not ready to use".to_owned(),
             };
             view.blocker(snapshot, says)
         });
@@ -135,8 +136,8 @@ fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) 
             match snapshots_of_claim.first() {
                 Some(snapshot) => advice::nudge_saying(
                     snapshot,
-                    "touch a snapshot of the claim: the snapshot-controller looks at the claim only when one of its \
-                           snapshots changes; the annotation does no harm"
+                    "wake the snapshot-controller with a harmless annotation on a snapshot of the claim: it looks at the \
+                           claim only when one of its snapshots changes"
                         .into(),
                 ),
                 None => Step {
@@ -220,9 +221,8 @@ fn restore_in_progress(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>
         finding.steps.retain(|step| step.kind() != StepKind::Nudge);
         finding.outlook.push(Outlook {
             when: Moment::NothingDone,
-            then:
-                "a csi-provisioner of v6.3 or later takes it off within five minutes; one of v6.2 never does"
-                    .into(),
+            then: "a csi-provisioner of v6.3 or later removes it within five minutes; one of v6.2 never does"
+                .into(),
         });
         controller.add_if_late(&mut finding, snapshot);
     }
@@ -259,7 +259,7 @@ fn source_in_use(
         if standing == Standing::Late {
             finding.steps.push(advice::nudge(object));
             let text = format!(
-                "if it stays: take off this one finalizer, which an interrupted {what} left behind; it guards nothing any \
+                "if it stays: remove this one finalizer, which an interrupted {what} left behind; it guards nothing any \
                  more. Leave the others alone"
             );
             // A claim can go with it, while the storage system still copies from its disk.

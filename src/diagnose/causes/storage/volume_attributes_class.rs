@@ -80,7 +80,8 @@ pub(crate) const CAUSE: Cause = Cause {
 fn class_in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(class, finalizer, None, view);
     let says = controller
-        .removes("kube-controller-manager (volumeattributesclass-protection)")
+        .removes("kube-controller-manager")
+        .part("volumeattributesclass-protection")
         .once("no claim and no volume names the class");
     let claims = view.list("", "persistentvolumeclaims", "");
     let volumes = view.list("", "persistentvolumes", "");
@@ -197,9 +198,8 @@ fn change_class_step(claim: &Object) -> Step {
     Step {
         when: When::Intended,
         text: format!(
-            "give claim {}/{} another class, in place of OTHER-CLASS; the driver's csi-resizer then changes its volume",
-            claim.namespace(),
-            claim.name()
+            "give {} another class, in place of OTHER-CLASS; the driver's csi-resizer then changes its volume",
+            claim.reference().pasteable()
         ),
         command: Some(Command::of(
             "kubectl -n {} patch pvc {} -p {}",

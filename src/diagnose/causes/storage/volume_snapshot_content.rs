@@ -68,7 +68,7 @@ use crate::{
         timing,
         view::View,
     },
-    object::Finalizer,
+    object::{Finalizer, join_group, pasteable},
     snapshot::facts::Object,
 };
 
@@ -197,13 +197,14 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
         VolumeSnapshotContent(content).snapshot_namespace(),
         VolumeSnapshotContent(content).snapshot_name(),
     );
+    let named = pasteable(&join_group("volumesnapshots", GROUP), Some(namespace), name);
     let uid = VolumeSnapshotContent(content).snapshot_uid();
     let snapshot = match view.object(GROUP, "volumesnapshots", namespace, name) {
         Ok(snapshot) => snapshot.filter(|snapshot| snapshot.uid() == uid),
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
             finding.say(format!(
-                "whether its snapshot {namespace}/{name} still exists is not known: {}",
+                "whether its snapshot {named} still exists is not known: {}",
                 missing.in_words()
             ));
             return finding;
@@ -226,7 +227,7 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
             if snapshot.deletion().is_none() {
                 let step = Step {
                     when: When::Intended,
-                    text: format!("delete its VolumeSnapshot {namespace}/{name}; the content goes with it"),
+                    text: format!("delete {named}; the content goes with it"),
                     command: Some(Command::of(
                         "kubectl -n {} delete volumesnapshots.{}/{}",
                         [namespace, GROUP, name],
@@ -241,7 +242,7 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
         return finding;
     }
     finding.say(format!(
-        "but its snapshot {namespace}/{name} is gone, and without it nobody marks the content for the sidecar"
+        "but its snapshot {named} is gone, and without it nobody marks the content for the sidecar"
     ));
     finding.evidence.push(Evidence {
         source: format!(

@@ -117,7 +117,7 @@ fn a_controller_scaled_to_zero_is_the_root_cause() {
     assert_eq!(root.says, "is scaled to 0 replicas, by kubectl-scale 4h ago");
     assert_eq!(
         command_line(&diagnosis.steps[0]),
-        "kubectl -n cert-manager scale deployments.apps cert-manager --replicas=1"
+        "kubectl scale deployments.apps/cert-manager -n cert-manager --replicas=1"
     );
 }
 

@@ -191,7 +191,7 @@ fn names_a_pause_mark_and_the_command_to_remove_it() {
         diagnosis.waits[0].on[0].says.contains("marked to be left alone"),
         "{diagnosis:#?}"
     );
-    let command = "kubectl -n pay annotate challenges.acme.cert-manager.io/api-cert cluster.x-k8s.io/paused-";
+    let command = "kubectl annotate challenges.acme.cert-manager.io/api-cert -n pay cluster.x-k8s.io/paused-";
     assert!(
         diagnosis.steps.iter().any(|step| command_line(step) == command),
         "{:#?}",

@@ -9,7 +9,9 @@ use super::{
 use crate::{
     diagnose::Safety,
     output::{
-        explain::{NOT_READ, STOPPED, blocks, causes, effects, paragraphs, sentence, standing, warnings},
+        explain::{
+            NOT_READ, STOPPED, WOULD, blocks, causes, effects, paragraphs, sentence, standing, warnings,
+        },
         flow::Look,
         picture::Graph,
     },
@@ -65,7 +67,8 @@ fn object(page: &mut Html, at: usize, report: &ExplainReport) {
         page.element("p", &text);
     }
     if !report.if_deleted.is_empty() {
-        page.markup("<h3>Its deletion</h3><ul>");
+        page.element("h3", WOULD);
+        page.markup("<ul>");
         for effect in effects(report, true) {
             page.element("li", &effect);
         }

@@ -126,7 +126,7 @@ fn the_page_says_what_the_terminal_says() {
         "1. <strong class=fault>NOT READY</strong>",
         "<strong class=fine>No fault:</strong> <code>pod/db-0 -n db</code> uses <code>pvc/data-0</code>: Running on node-7.",
         "No controller is known. Removal by hand costs: <strong class=fault>data-loss</strong>.",
-        "<pre>kubectl finalizers explain pod/web-1 -n web --from stuck.snapshot</pre>",
+        "<pre>kubectl finalizers explain node/node-3 --from stuck.snapshot</pre>",
         "kubectl-finalizers v",
         "As of <time>1970-01-01 00:00 UTC</time>",
         "aria-sort=none",

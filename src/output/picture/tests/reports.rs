@@ -6,12 +6,12 @@ use crate::{
     command::{Command, Shown},
     diagnose::{
         Blocker, CauseState, Safety, Verdict,
-        model::{Liveness, Strength, When},
+        model::{Liveness, StepKind, Strength, When},
     },
     object::{Age, Finalizer, List, ObjectRef},
     output::scan::tests::{NOW, going, report, stuck_cluster, wait},
     report::{
-        API_VERSION, DeletionReport, GapReport, ObjectName, ScanReport,
+        API_VERSION, DeletionReport, GapReport, ObjectName, ScanReport, TOOL_VERSION,
         changes::{ChangedObject, ChangesReport, NotKnown, Time},
         explain::{BlockerReport, EvidenceReport, ExplainReport, HolderReport, StepReport, WaitReport},
     },
@@ -88,6 +88,7 @@ pub(super) fn explanation(text: &str) -> ExplainReport {
         says: text.into(),
         holder: Some(HolderReport {
             name: format!("operator {text}"),
+            part: None,
             state: Liveness::Failing,
             signs: vec![text.into()],
         }),
@@ -104,6 +105,7 @@ pub(super) fn explanation(text: &str) -> ExplainReport {
         verdict: Verdict::InUse,
         holder: Some(HolderReport {
             name: "kube-controller-manager".into(),
+            part: None,
             state: Liveness::Running,
             signs: Vec::new(),
         }),
@@ -113,6 +115,10 @@ pub(super) fn explanation(text: &str) -> ExplainReport {
     ExplainReport {
         api_version: API_VERSION,
         kind: "Explanation",
+        tool_version: TOOL_VERSION,
+        server_version: None,
+        source: String::new(),
+        is_recorded: false,
         observed_at: NOW,
         target: name("persistentvolumeclaims", "PersistentVolumeClaim", text),
         deletion: Some(DeletionReport {
@@ -132,12 +138,18 @@ pub(super) fn explanation(text: &str) -> ExplainReport {
         waits_for: vec![failing, in_use],
         outlook: Vec::new(),
         if_deleted: Vec::new(),
+        fault: None,
+        data_fate: Vec::new(),
+        next: Shown::default(),
         steps: vec![StepReport {
             finalizer: None,
             when: When::Now,
+            kind: StepKind::Look,
             text: text.into(),
             command: Shown::from(&Command::explain("pvc", text, "db")),
             safety: Safety::ReadOnly,
+            read_only: true,
+            needs_input: Vec::new(),
             lets_go: Vec::new(),
         }],
         do_not: vec![text.into()],

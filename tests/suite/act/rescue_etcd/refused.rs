@@ -197,7 +197,7 @@ fn the_way_to_etcd_is_printed_only_where_one_is_found() {
     says(&out, "scp root@cp-1:/etc/kubernetes/pki/etcd/ca.crt etcd-ca.crt");
     says(
         &out,
-        "kubectl -n kube-system port-forward pod/etcd-cp-1 2379:2379",
+        "kubectl port-forward pod/etcd-cp-1 -n kube-system 2379:2379",
     );
     let rescue = format!("kubectl finalizers rescue cm/held -n {}", case.ns.name());
     says(&out, &rescue);

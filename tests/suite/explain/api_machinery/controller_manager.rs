@@ -61,7 +61,7 @@ fn an_unavailable_api_group_stops_every_namespace() {
     }
     story.is_careful().never_advises("finalizers finalize");
 
-    told(cluster, "ns/two", "").follow(cluster, "kubectl delete apiservice v1beta1.metrics.k8s.io");
+    told(cluster, "ns/two", "").follow(cluster, "kubectl delete apiservice/v1beta1.metrics.k8s.io");
     release(cluster, "configmap/c", "both");
     release(cluster, "ns/both", "");
     goes(cluster, "ns/both", "");

@@ -49,7 +49,7 @@ webhooks:
     story
         .says("no endpoints available for service \"veto\"")
         .has_root("ValidatingWebhookConfiguration veto: webhook veto.example.test cannot be called")
-        .says("its Service default/veto has no endpoint that is ready")
+        .says("its svc/veto -n default has no endpoint that is ready")
         .is_careful();
     story.follow(cluster, "kubectl delete validatingwebhookconfigurations");
     goes(cluster, &format!("ns/{name}"), "");

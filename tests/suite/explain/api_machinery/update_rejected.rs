@@ -214,7 +214,7 @@ fn the_steps_against_an_unreachable_webhook_work() {
     story.follow(cluster, &format!("-n {} get services", ns.name()));
     story.follow(
         cluster,
-        &format!("kubectl delete validatingwebhookconfigurations.admissionregistration.k8s.io {hook}"),
+        &format!("kubectl delete validatingwebhookconfigurations.admissionregistration.k8s.io/{hook}"),
     );
     wait("the server no longer calls the webhook", SOON, || {
         refusal(cluster, &target, ns.name()).is_none()

@@ -52,7 +52,7 @@ fn a_crashing_operator_fails_with_the_message_of_its_kubelet() {
         .never_advises("--replicas")
         .is_careful();
     withstands_less(cluster, target, ns.name(), 31);
-    let described = story.follow(cluster, "describe deployments.apps keda-operator");
+    let described = story.follow(cluster, "describe deployments.apps/keda-operator");
     assert!(described.contains("1 desired"), "{described}");
 
     operator.runs();

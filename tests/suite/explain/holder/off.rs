@@ -72,10 +72,7 @@ fn an_operator_that_was_scaled_to_zero_is_the_root_cause() {
         .is_careful();
     withstands_less(cluster, target, ns.name(), 20);
 
-    story.follow(
-        cluster,
-        "scale deployments.apps rabbitmq-cluster-operator --replicas=1",
-    );
+    story.follow(cluster, "scale deployments.apps/rabbitmq-cluster-operator");
     operator.runs();
     let story = told(cluster, target, ns.name());
     assert_eq!(story.verdict(FINALIZER), "waiting", "{story}");

@@ -49,7 +49,7 @@ fn a_definition_is_deleted_with_all_its_objects() {
     );
     release(cluster, "boats.before.example.test/afloat", other.name());
     story.follow(cluster, "delete boats.before.example.test --all");
-    story.follow(cluster, "delete crd boats.before.example.test");
+    story.follow(cluster, "delete crd/boats.before.example.test");
     goes(cluster, target, "");
 }
 

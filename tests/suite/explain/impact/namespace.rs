@@ -138,3 +138,22 @@ fn an_empty_namespace_is_harmless() {
     story.fates("unknown", "which claims are in it");
     assert!(story.effects_with("harmless").is_empty(), "{story}");
 }
+
+#[test]
+fn no_command_deletes_a_namespace_that_every_cluster_needs() {
+    let cluster = &*WORLD;
+    for name in ["default", "kube-system", "kube-public"] {
+        let refused = cluster.kubectl(["delete", "namespace", name, "--dry-run=server"]);
+        assert!(
+            refused.stderr.contains("this namespace may not be deleted"),
+            "{refused}"
+        );
+    }
+    for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
+        let story = told(cluster, &format!("ns/{name}"), "");
+        story
+            .never_advises("delete namespace")
+            .fates("kept", "the cluster needs this namespace");
+        assert!(story.effects_with("harmless").is_empty(), "{story}");
+    }
+}

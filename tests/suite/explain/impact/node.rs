@@ -78,7 +78,7 @@ fn a_node_takes_its_pods_along_and_its_local_data() {
     assert_eq!(held.verdict("karpenter.sh/termination"), "unknown", "{held}");
     held.never_says("It is gone").never_advises("finalizers remove");
     release(cluster, target, "default");
-    story.follow(cluster, "delete node leaving-node");
+    story.follow(cluster, "delete node/leaving-node");
     goes(cluster, target, "");
 
     let story = told(cluster, "node/staying-node", "");

@@ -53,13 +53,13 @@ fn a_claim_and_its_volume_in_the_right_order_keep_the_disk() {
     let story = told(cluster, &pv, "");
     story.fates("kept", "");
     assert!(story.effects_with("destroyed").is_empty(), "{story}");
-    story.follow(cluster, "delete pvc data");
+    story.follow(cluster, "delete pvc/data");
     wait("the volume is released", SOON, || {
         cluster.get(["pv", &volume]).unwrap()["status"]["phase"] == "Released"
     });
     let released = told(cluster, &pv, "");
     released.fates("kept", "only the object goes");
-    story.follow(cluster, &format!("delete pv {volume}"));
+    story.follow(cluster, &format!("delete pv/{volume}"));
     goes(cluster, &pv, "");
 }
 
@@ -113,7 +113,7 @@ fn a_volume_that_is_deleted_before_its_claim_leaks_its_disk() {
     }
 
     // The claim first, as advised: the volume stays and names its disk.
-    story.follow(cluster, "delete pvc first");
+    story.follow(cluster, "delete pvc/first");
     wait("the volume is released", SOON, || {
         cluster.get(["pv", &first]).unwrap()["status"]["phase"] == "Released"
     });
@@ -130,7 +130,7 @@ fn a_volume_that_is_deleted_before_its_claim_leaks_its_disk() {
             "disks behind its claims: 1, of 1Gi in all; their volumes are being deleted already",
         )
         .fates("leaked", &second);
-    claim.follow(cluster, "delete pvc second");
+    claim.follow(cluster, "delete pvc/second");
     goes(cluster, &other, "");
     // Only the explanation still names the disk.
     told(cluster, &one, "").fates(

@@ -79,7 +79,7 @@ fn a_pod_takes_its_ephemeral_volumes_along() {
         .fates("destroyed", "what its pods keep in ephemeral volumes")
         .is_careful();
     withstands_less(cluster, "deploy/sorters", ns.name(), 30);
-    sorters.follow(cluster, "delete deployments.apps sorters");
+    sorters.follow(cluster, "delete deployments.apps/sorters");
     goes(cluster, "deploy/sorters", ns.name());
 
     // After the advised step the disk outlives the Pod.

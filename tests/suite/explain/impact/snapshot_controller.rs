@@ -105,6 +105,6 @@ fn all_snapshots_wait_for_the_snapshot_controller() {
     assert!(story_then.effects_with("stuck").is_empty(), "{story_then}");
     // The content that was created by hand never needed the annotation.
     story_then.never_says("by-hand");
-    story.follow(cluster, "delete deployments.apps snapshot-controller");
+    story.follow(cluster, "delete deployments.apps/snapshot-controller");
     goes(cluster, target, "kube-system");
 }

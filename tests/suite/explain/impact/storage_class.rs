@@ -53,8 +53,8 @@ fn a_class_names_the_claims_that_wait_for_it() {
 
     // Saved, deleted and created again, the class works as before.
     let story = told(cluster, "storageclass/fast", "");
-    story.follow(cluster, "get storageclass fast");
-    story.follow(cluster, "delete storageclass fast");
+    story.follow(cluster, "get storageclass/fast");
+    story.follow(cluster, "delete storageclass/fast");
     goes(cluster, "storageclass/fast", "");
     let saved = cluster.directory().join("storageclass-fast.yaml");
     cluster
@@ -182,13 +182,13 @@ fn the_default_class_names_the_claims_without_a_class() {
         .never_says("names-no-class");
 
     // In the advised order claims keep getting a class.
-    story.follow(cluster, "annotate storageclass other");
+    story.follow(cluster, "annotate storageclass/other");
     told(cluster, target, "")
         .never_says("it is the only default class")
         .never_says("names-no-class")
         .never_advises("annotate");
-    story.follow(cluster, "get storageclass standard");
-    story.follow(cluster, "delete storageclass standard");
+    story.follow(cluster, "get storageclass/standard");
+    story.follow(cluster, "delete storageclass/standard");
     goes(cluster, target, "");
     ns.apply(&claim("later", &none).to_string());
     assert_eq!(class_of("later"), "other");
@@ -228,8 +228,8 @@ fn a_driver_of_ephemeral_volumes_names_the_pods() {
         )
         .never_says("inline");
     withstands_less(cluster, &target, "", 8);
-    story.follow(cluster, &format!("get csidriver {name}"));
-    story.follow(cluster, &format!("delete csidriver {name}"));
+    story.follow(cluster, &format!("get csidriver/{name}"));
+    story.follow(cluster, &format!("delete csidriver/{name}"));
     goes(cluster, &target, "");
     // Nothing was deleted with it, and the saved object restores it.
     assert_eq!(

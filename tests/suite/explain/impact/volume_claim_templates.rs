@@ -112,7 +112,7 @@ fn the_claims_of_a_stateful_set_follow_its_retention_policy() {
     let kept = told(cluster, target, ns.name());
     kept.fates("kept", "claims of its volumeClaimTemplates: 2, of 2Mi in all");
     assert!(kept.effects_with("destroyed").is_empty(), "{kept}");
-    story.follow(cluster, "delete statefulsets.apps db");
+    story.follow(cluster, "delete statefulsets.apps/db");
     goes(cluster, target, ns.name());
     for name in ["data-db-0", "data-db-1"] {
         assert!(
@@ -124,7 +124,7 @@ fn the_claims_of_a_stateful_set_follow_its_retention_policy() {
     // Without that step they are deleted, and so is the disk.
     let story = told(cluster, "sts/db-0", ns.name());
     story.fates("destroyed", &others[0]);
-    story.follow(cluster, "delete statefulsets.apps db-0");
+    story.follow(cluster, "delete statefulsets.apps/db-0");
     goes(cluster, "pvc/data-db-0-0", ns.name());
     goes(cluster, &format!("pv/{}", others[0]), "");
     assert!(

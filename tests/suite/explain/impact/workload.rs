@@ -127,7 +127,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         story.follow(cluster, &format!("delete {CHALLENGES} --all"));
     });
     story.follow(cluster, "delete validatingwebhookconfigurations");
-    story.follow(cluster, "delete namespace cert-manager");
+    story.follow(cluster, "delete namespace/cert-manager");
     goes(cluster, "ns/cert-manager", "");
     story.follow(cluster, "delete crd");
     goes(cluster, certificates, "");

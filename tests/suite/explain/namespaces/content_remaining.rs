@@ -122,7 +122,7 @@ fn a_stuck_pod_is_named_although_the_conditions_report_no_content() {
         .never_says("; nothing is left in it");
     if pods_first {
         story
-            .says("\"All content successfully removed\", which is not so")
+            .says("\"All content successfully removed\", incorrectly")
             .says("everything else waits until the pods are gone");
     } else {
         story.never_says("everything else waits");

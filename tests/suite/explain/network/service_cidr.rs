@@ -70,7 +70,7 @@ fn a_range_with_service_addresses_waits_for_them() {
     delete(cluster, "servicecidr/extra-again", "");
     let story = told(cluster, "servicecidr/extra-again", "");
     assert_eq!(story.verdict(FINALIZER), "in-use", "{story}");
-    story.follow(cluster, "delete service shop");
+    story.follow(cluster, "delete service/shop");
     goes(cluster, "servicecidr/extra-again", "");
 }
 

@@ -227,7 +227,7 @@ fn an_older_finalizer_name_that_the_new_release_ignores_is_named() {
         .says("chains.tekton.dev is an older name of chains.tekton.dev/taskrun")
         .says("controller put the older one on and has not been heard of since")
         .says("It runs.")
-        .says("take off this one older name, and no other")
+        .says("remove this one older name, and no other")
         .never_says("It is gone")
         .is_careful();
     withstands_less(cluster, &target, place, 30);

@@ -75,7 +75,7 @@ fn a_resource_claim_names_the_pod_that_uses_it() {
         .is_careful();
     assert_eq!(story.roots().len(), 1, "{story}");
     withstands_less(cluster, target, ns.name(), 10);
-    story.follow(cluster, "delete pod train");
+    story.follow(cluster, "delete pod/train");
     goes(cluster, target, ns.name());
     delete(cluster, &format!("node/{}-node", ns.name()), "");
 }

@@ -65,7 +65,7 @@ fn a_shared_load_balancer_and_a_missing_target_group_are_named() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, target, place, 26);
-    let other = story.follow(cluster, "describe ingress blog");
+    let other = story.follow(cluster, "describe ingress/blog");
     assert!(other.contains("group.name: shared"), "{other}");
     release(cluster, target, place);
     goes(cluster, target, place);
@@ -102,7 +102,7 @@ fn a_shared_load_balancer_and_a_missing_target_group_are_named() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 26);
-    story.follow(cluster, "describe targetgroupbinding k8s-shop");
+    story.follow(cluster, "describe targetgroupbinding/k8s-shop");
     release(cluster, &target, place);
     goes(cluster, &target, place);
 }

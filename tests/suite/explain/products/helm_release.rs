@@ -109,7 +109,7 @@ fn a_helm_chart_with_a_failed_job_names_the_job() {
         .is_careful();
     withstands_less(cluster, &target, place, 30);
     // The controller creates the Job again, and this one succeeds.
-    story.follow(cluster, "delete job helm-delete-traefik");
+    story.follow(cluster, "delete job/helm-delete-traefik");
     goes(cluster, "job/helm-delete-traefik", place);
     let story = told(cluster, &target, place);
     assert_ne!(story.verdict(finalizer), "failing", "{story}");

@@ -92,7 +92,7 @@ fn a_node_that_karpenter_cannot_drain_names_its_pods() {
     // The test does what the steps say about the Pods.
     let story = told(cluster, "node/karpenter-a", "");
     story.follow(cluster, "karpenter.sh/do-not-disrupt-");
-    story.follow(cluster, "describe poddisruptionbudget api");
+    story.follow(cluster, "describe poddisruptionbudget/api");
     told(cluster, "node/karpenter-a", "").has_root("Pod train: is not evicted yet");
     for name in ["api", "train"] {
         delete(cluster, &format!("pod/{name}"), ns.name());

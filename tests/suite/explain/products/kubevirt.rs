@@ -43,7 +43,7 @@ spec: {{group: subresources.kubevirt.io, version: v1alpha3, groupPriorityMinimum
     object.says("ORPHANED OBJECTS").never_says("It runs").is_careful();
 
     // First fix the API that stops all namespaces, then remove this finalizer.
-    story.follow(cluster, "delete apiservice v1alpha3.subresources.kubevirt.io");
+    story.follow(cluster, "delete apiservice/v1alpha3.subresources.kubevirt.io");
     told(cluster, "kubevirts.kubevirt.io/kubevirt", "kubevirt").follow(cluster, "finalizers remove");
     goes(cluster, "kubevirts.kubevirt.io/kubevirt", "kubevirt");
     goes(cluster, "ns/kubevirt", "");

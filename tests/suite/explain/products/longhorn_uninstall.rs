@@ -162,7 +162,7 @@ fn longhorn_without_a_confirmed_uninstall_names_the_setting() {
         .is_careful();
     withstands_less(cluster, &target, place, 30);
     // A Setting of that name elsewhere does not belong to this Longhorn. A confirmed Setting blocks nothing.
-    story.follow(cluster, "patch settings.longhorn.io deleting-confirmation-flag");
+    story.follow(cluster, "patch settings.longhorn.io/deleting-confirmation-flag");
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
     story

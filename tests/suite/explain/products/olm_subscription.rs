@@ -121,7 +121,7 @@ fn a_csv_without_olm_and_an_instance_without_its_broker() {
         .never_says("It runs")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    story.follow(cluster, "get apiservices v1beta1.servicecatalog.k8s.io");
+    story.follow(cluster, "get apiservices/v1beta1.servicecatalog.k8s.io");
     story.follow(cluster, "finalizers remove");
     goes(cluster, &target, place);
 }

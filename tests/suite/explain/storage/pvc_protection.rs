@@ -45,7 +45,7 @@ fn a_claim_in_use_and_a_driver_that_reports_an_error() {
     let last = said["steps"].as_array().unwrap().last().unwrap();
     assert_eq!(
         last["command"],
-        format!("kubectl -n {} delete pvc data", ns.name()),
+        format!("kubectl delete pvc/data -n {}", ns.name()),
         "{said:#}"
     );
     let said = explain(cluster, &[&pv], None);

@@ -204,7 +204,7 @@ fn an_attachment_to_a_missing_node_is_deleted_after_its_machine_is_off() {
         .says("DATA LOSS if the machine that was node nodeless still runs")
         .never_advises("finalizers remove")
         .is_careful();
-    story.follow(cluster, "delete volumeattachment nodeless");
+    story.follow(cluster, "delete volumeattachment/nodeless");
     goes(cluster, "volumeattachment/nodeless", "");
     goes(cluster, &target, "");
 }

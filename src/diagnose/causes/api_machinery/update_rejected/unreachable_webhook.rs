@@ -1,10 +1,13 @@
 //! Webhooks that the API server cannot call, and that therefore reject every update.
 
-use crate::command::Command;
-use crate::diagnose::{
-    admission::webhooks::Webhook,
-    causes::{advice, api_machinery::update_rejected::add_rejection},
-    model::{Blocker, CauseState, Evidence, Finding, Safety, Step, Strength, When},
+use crate::{
+    command::Command,
+    diagnose::{
+        admission::webhooks::Webhook,
+        causes::{advice, api_machinery::update_rejected::add_rejection},
+        model::{Blocker, CauseState, Evidence, Finding, Safety, Step, Strength, When},
+    },
+    object::pasteable,
 };
 
 /// Adds the unreachable webhooks of one configuration. `in_full` adds their steps too.
@@ -16,7 +19,7 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
         return;
     };
     let configuration = first.configuration;
-    let service = format!("{}/{}", backend.namespace, backend.name);
+    let service = pasteable("services", Some(&backend.namespace), &backend.name);
     let more = match webhooks.len() - 1 {
         0 => String::new(),
         more => format!(" (and {more} more of it)"),
@@ -24,7 +27,7 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
     let blocker = Blocker::new(
         Some(configuration.reference()),
         format!(
-            "webhook {}{more} cannot be called. Its Service {service} {}",
+            "webhook {}{more} cannot be called. Its {service} {}",
             first.name,
             backend.in_words()
         ),
@@ -57,7 +60,7 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
     let steps = [
         Step {
             when: When::Now,
-            text: format!("see why Service {service} does not serve, and bring it back"),
+            text: format!("see why {service} does not serve, and bring it back"),
             command: Some(backend.command.clone()),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),

@@ -92,7 +92,7 @@ fn names_exactly_the_dependents_that_block() {
 fn advises_a_second_deletion_if_no_dependent_is_left() {
     let diagnosis = explain_with(&[owned("b", false, true)], &[]);
     assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
-    assert!(commands(&diagnosis).contains("delete configmaps/owner --cascade=background"));
+    assert!(commands(&diagnosis).contains("delete configmaps/owner -n ns --cascade=background"));
     let soon = world(&[], &[]).explain(&owner("2026-01-01T11:59:50Z"));
     assert_eq!(verdict(&soon, NAME), Some(Verdict::Waiting));
     assert!(!commands(&soon).contains("--cascade"));

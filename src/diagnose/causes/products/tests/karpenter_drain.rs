@@ -78,11 +78,11 @@ fn each_remaining_pod_shows_what_keeps_it() {
     assert_eq!(says("ending"), "is ending");
     let commands = command_lines(&told);
     assert!(
-        commands.contains(&"kubectl -n shop describe poddisruptionbudget pdb-tight".to_owned()),
+        commands.contains(&"kubectl describe poddisruptionbudget/pdb-tight -n shop".to_owned()),
         "{commands:#?}"
     );
     assert!(
-        commands.contains(&"kubectl -n shop annotate pod marked karpenter.sh/do-not-disrupt-".to_owned()),
+        commands.contains(&"kubectl annotate pod/marked -n shop karpenter.sh/do-not-disrupt-".to_owned()),
         "{commands:#?}"
     );
 }

@@ -82,7 +82,7 @@ fn the_steps_scale_the_deployment_of_a_replica_set() {
     let world = World::of([claim(&["kubernetes.io/pvc-protection"], true), user, set]);
     let commands = command_lines(&world.explain_first());
     assert!(
-        commands.contains(&"kubectl -n ns scale deployment web --replicas=0".to_owned()),
+        commands.contains(&"kubectl scale deployment/web -n ns --replicas=0".to_owned()),
         "{commands:?}"
     );
 }

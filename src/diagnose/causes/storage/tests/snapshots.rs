@@ -47,7 +47,18 @@ fn a_claim_waits_while_a_snapshot_or_clone_of_it_is_made() {
     };
     let diagnosis = World::of([source.clone(), taken(false)]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Waiting);
+    assert_eq!(
+        diagnosis.waits[0].on[0].says,
+        "not started: it has no VolumeSnapshotContent"
+    );
     assert_destructive_steps_warn(&diagnosis);
+    let mut started = taken(false);
+    started.value["status"]["boundVolumeSnapshotContentName"] = json!("snapcontent-1");
+    let diagnosis = World::of([source.clone(), started]).explain_first();
+    assert_eq!(
+        diagnosis.waits[0].on[0].says,
+        "is being taken, and not ready to use"
+    );
     // The snapshot is ready, and the claim is still there: the controller checks only when a snapshot changes.
     let diagnosis = World::of([source.clone(), taken(true)]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Stalled);
