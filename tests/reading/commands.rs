@@ -105,8 +105,7 @@ pub fn missing(step: &Value, recorded: &[Recorded]) -> Option<String> {
         .map(|word| word.as_str().unwrap())
         .collect();
     let (verb, words) = match &*argv {
-        ["kubectl", "finalizers", verb, words @ ..] => (*verb, words),
-        ["kubectl", verb, words @ ..] => (*verb, words),
+        ["kubectl", "finalizers", verb, words @ ..] | ["kubectl", verb, words @ ..] => (*verb, words),
         _ => return None,
     };
     let (ty, name) = words.iter().find_map(|word| word.split_once('/'))?;

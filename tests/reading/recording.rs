@@ -14,14 +14,18 @@ const WORDS: usize = 3;
 /// Every text of some words in a recording, the longest first. A snapshot lies beside a folder with the same objects.
 pub fn texts(from: &str) -> Vec<String> {
     let mut found = Vec::new();
-    files(from).iter().for_each(|path| read(path, &mut found));
+    for path in &files(from) {
+        read(path, &mut found);
+    }
     found.sort_by_key(|text| std::cmp::Reverse(text.len()));
     found.dedup();
     found
 }
 
 fn read(path: &Path, found: &mut Vec<String>) {
-    documents(path).iter().for_each(|value| collect(value, found));
+    for value in &documents(path) {
+        collect(value, found);
+    }
 }
 
 fn documents(path: &Path) -> Vec<Value> {

@@ -182,7 +182,7 @@ fn add_missing_service(of: &Object, service: Option<&Value>, holder: &mut Holder
                 format!("{} {}", of.kind, of.name()),
                 format!(
                     "points at {}, which does not exist",
-                    pasteable("services", Some(&service.namespace), &service.name)
+                    pasteable("services", Some(service.namespace), service.name)
                 ),
             )
             .about(of.reference()),

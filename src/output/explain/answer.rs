@@ -145,11 +145,11 @@ fn fault_in_words(fault: &FaultReport, wide: bool) -> String {
     if let Some(what) = fault.holds_type {
         let names: Vec<_> = fault.holds.iter().map(ObjectName::pasteable).collect();
         let most = if wide { usize::MAX } else { HELD };
-        let named = first_names(&names, most);
+        let first = first_names(&names, most);
         sentences.push(match names.len() {
             0 => format!("No {what} in deletion waits for it."),
-            1 => format!("1 {what} waits for it: {named}."),
-            many => format!("{many} {what}s wait for it: {named}."),
+            1 => format!("1 {what} waits for it: {first}."),
+            many => format!("{many} {what}s wait for it: {first}."),
         });
     }
     sentences.join(" ")

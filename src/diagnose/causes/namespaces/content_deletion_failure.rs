@@ -270,7 +270,7 @@ fn add_webhook_configuration(
             });
             format!(
                 "its {} {}",
-                pasteable("services", Some(&service.namespace), &service.name),
+                pasteable("services", Some(service.namespace), service.name),
                 backend.in_words()
             )
         }
