@@ -51,7 +51,7 @@ use crate::{
         impact::Impact,
         view::{Causes, View},
     },
-    knowledge::{Knowledge, schema::gentle_first},
+    knowledge::Knowledge,
     object::{Age, Finalizer, ObjectRef},
     snapshot::facts::{Facts, Object, Query},
 };
@@ -194,10 +194,8 @@ fn assemble(
     diagnosis.outlook.extend(place);
     blocks.sort_by_key(|(rank, _, _)| *rank);
     for (_, finalizer, steps) in blocks {
-        let steps = by_moment(steps).into_iter().flat_map(|steps| {
-            let is_destructive = |step: &Step| step.safety == Safety::Destructive;
-            gentle_first(steps, |step| &step.text, is_destructive)
-        });
+        // Each cause orders its steps. What wakes a controller stands first, although it then deletes what was to be deleted.
+        let steps = by_moment(steps).into_iter().flatten();
         add_block(&mut diagnosis, finalizer.as_ref(), steps.collect());
     }
     // What precedes a deletion has an order of its own: each step needs the one before.

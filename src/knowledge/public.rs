@@ -28,6 +28,9 @@ impl Knowledge {
                 .products
                 .extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
         }
+        // A reference that is left empty means the object of this name.
+        let defaults = self.defaults().iter().filter_map(|one| one.named.clone());
+        public.names.extend(defaults);
         for entry in Knowledge::builtin().all() {
             public.add_words(&serde_json::to_value(entry).unwrap_or_default());
         }

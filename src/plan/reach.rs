@@ -170,12 +170,15 @@ mod tests {
             ]
         );
         let rke2 = commands("v1.33.1+rke2r1", "RKE2", &pod);
-        assert!(rke2[3].ends_with("pod/etcd-cp-1 2382:2382"), "{rke2:?}");
+        assert!(
+            rke2[3].ends_with("pod/etcd-cp-1 -n kube-system 2382:2382"),
+            "{rke2:?}"
+        );
         let pod = object("pods", "Pod", "etcd-m-0", "openshift-etcd", "m-0");
         let openshift = commands("v1.33.1", "OpenShift", &pod);
         assert_eq!(
             openshift[2],
-            "kubectl -n openshift-etcd get secret/etcd-client -o \
+            "kubectl get secret/etcd-client -n openshift-etcd -o \
              'go-template={{index .data \"tls.key\" | base64decode}}' > etcd-client.key"
         );
         let node = object("nodes", "Node", "server-1", "", "");

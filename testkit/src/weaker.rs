@@ -200,7 +200,7 @@ impl Claims {
             // With fewer facts, advice for a controller that is gone, or for one that runs, is only given after
             // that question.
             // What helps a controller that runs does nothing to one that is gone, whatever it lets that controller delete.
-            let asks = (step["when"] == "holder-gone" && rank == 1) || step["when"] == "holder-runs";
+            let asks = (step["branch"] == "holder-gone" && rank == 1) || step["branch"] == "holder-runs";
             if asks {
                 return;
             }
@@ -288,7 +288,7 @@ fn accepts_weaker_claims_and_reports_different_ones() {
     assert_eq!(faults(&[more], &milder, None).len(), 1);
     let asked = |when: &str, safety: &str| {
         let mut more = full[0].clone();
-        more["steps"] = json!([{"when": when, "text": "install it again", "safety": safety}]);
+        more["steps"] = json!([{"branch": when, "text": "install it again", "safety": safety}]);
         faults(&full, &more, None).len()
     };
     assert_eq!(asked("holder-gone", "reversible"), 0);

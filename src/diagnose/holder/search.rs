@@ -113,7 +113,7 @@ pub(super) fn described_with_driver(
         }
         _ => {}
     }
-    if holder.liveness() == Liveness::Gone {
+    if holder.was_not_met() {
         platform::add_hiding_platform(object, entry, &mut holder, view);
     }
     add_lack_of_sight(object, &entry.project, &holder, view);

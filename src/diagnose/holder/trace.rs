@@ -269,6 +269,16 @@ impl Holder {
         }
     }
 
+    /// Whether everybody was looked for, and no more was met than programs that only may be it.
+    pub(super) fn was_not_met(&self) -> bool {
+        let may_be = || self.unseen.is_empty() && self.with(Tells::Possible).next().is_some();
+        match self.liveness() {
+            Liveness::Gone => true,
+            Liveness::Unknown => may_be(),
+            _ => false,
+        }
+    }
+
     /// The independent observations that the controller is gone. Its names are absent only if all of them are: while
     /// its `ServiceAccount` exists, the Deployment may be deleted only to create it again.
     pub(super) fn observations_of_absence(&self) -> BTreeSet<Trace> {

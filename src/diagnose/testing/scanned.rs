@@ -45,7 +45,7 @@ pub(crate) fn snapshot(facts: &Facts, target: &Object) -> Snapshot {
         tally,
         namespaces: Namespaces::Known,
         only_within: Vec::new(),
-        gaps: Vec::new(),
+        gaps: facts.gaps.clone(),
         notes: Vec::new(),
         interrupted: false,
     }

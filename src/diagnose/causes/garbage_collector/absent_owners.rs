@@ -170,10 +170,14 @@ fn add_owner(finding: &mut Finding, object: &Object, reference: &Value, owner: &
     let name = format!("{} {}", field(reference, "kind"), field(reference, "name"));
     let value = match owner {
         OwnerState::Gone(why) => format!("owner {name} {why}"),
-        OwnerState::Elsewhere(namespace) => format!(
-            "owner {name} does not exist in this namespace; {}",
-            exists_in(reference, namespace)
-        ),
+        OwnerState::Elsewhere(namespace) => {
+            finding.evidence.push(Evidence {
+                source: format!("{name} metadata.uid"),
+                value: format!("is that of the reference, and it is in namespace {namespace}"),
+                strength: Strength::Strong,
+            });
+            format!("owner {name} does not exist in this namespace")
+        }
         OwnerState::NoSuchKind => format!(
             "owner {name}: the server has no such kind in {}, so the garbage collector leaves the object alone",
             field(reference, "apiVersion")

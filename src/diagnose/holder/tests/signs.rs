@@ -342,10 +342,10 @@ fn a_dead_api_of_another_adapter_is_no_sign_against_the_controller() {
     ] {
         let said = said_with(namespace, name);
         assert!(
-            said.contains(&format!("points at the Service {namespace}/{name}")),
+            said.contains(&format!("points at svc/{name} -n {namespace}")),
             "{said}"
         );
     }
     let said = said_with("datadog", "datadog-cluster-agent-metrics-api");
-    assert!(!said.contains("points at the Service"), "{said}");
+    assert!(!said.contains("points at svc/"), "{said}");
 }

@@ -350,11 +350,15 @@ fn role(name: &str, is_defined: bool) -> Role {
 
 /// Calls `see` for the fields that a program wrote.
 fn written(fields: &mut Value, see: See<'_>) {
-    let Value::Object(all) = fields else {
-        return;
+    let all = match fields {
+        Value::Object(all) => all,
+        // The API server writes only objects.
+        Value::String(text) => return see(Role::Text, text),
+        _ => return,
     };
     let renamed = std::mem::take(all).into_iter().map(|(mut key, mut value)| {
-        see(Role::Finalizer, &mut key);
+        let is_path = ["f:", "k:", "v:", "."].iter().any(|begin| key.starts_with(begin));
+        see(if is_path { Role::Finalizer } else { Role::Key }, &mut key);
         written(&mut value, see);
         (key, value)
     });

@@ -48,7 +48,7 @@ fn a_match_by_domain_alone_does_not_say_what_the_finalizer_protects() {
         .explain(&widget);
     assert_eq!(diagnosis.waits[0].known, None);
     assert!(
-        diagnosis.do_not.iter().any(|text| text.contains("(data loss)")),
+        diagnosis.do_not.iter().any(|text| text.contains("(data-loss)")),
         "{:?}",
         diagnosis.do_not
     );
