@@ -13,34 +13,11 @@ use crate::{
             namespaces::discovery_failure::add_unavailable_group,
             pods::{kubelet, kubelet_confirmation},
         },
-        model::{CauseState, Finding, Page, Said, Verdict},
+        model::{CauseState, Fault, Finding, Held, Said, Verdict},
         view::{Missing, View},
     },
-    object::ObjectRef,
     snapshot::facts::{By, Object},
 };
-
-/// A fault that others wait for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// How it stands.
-    pub state: CauseState,
-    /// What is wrong, in sentences.
-    pub says: Vec<String>,
-    /// The objects in deletion that wait for it; none if nobody looked for them.
-    pub holds: Option<Held>,
-    /// The page about it.
-    pub page: Option<Page>,
-}
-
-/// Objects of one type that wait for a fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// What one of them is: `namespace`.
-    pub what: &'static str,
-    /// The objects.
-    pub objects: Vec<ObjectRef>,
-}
 
 /// A fault, and the finding with its steps and its evidence.
 pub(super) type Found = (Fault, Finding);
@@ -175,7 +152,7 @@ mod tests {
 
     fn names(held: Option<&Held>) -> Vec<String> {
         let objects = held.into_iter().flat_map(|held| &held.objects);
-        objects.map(ObjectRef::pasteable).collect()
+        objects.map(crate::object::ObjectRef::pasteable).collect()
     }
 
     #[test]

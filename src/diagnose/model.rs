@@ -1,5 +1,6 @@
 //! The parts of a diagnosis: the terms of the product, as types.
 
+mod fault;
 mod outlook;
 mod page;
 mod said;
@@ -12,6 +13,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use self::{
+    fault::{Fault, Held},
     outlook::{Moment, Outlook},
     page::Page,
     said::{Actor, Liveness, Said},
@@ -19,10 +21,7 @@ pub use self::{
     words::Words,
 };
 use crate::{
-    diagnose::{
-        fault::Fault,
-        removal::{Unable, Veto},
-    },
+    diagnose::removal::{Unable, Veto},
     knowledge::{Consequence, Label},
     object::{Deletion, Finalizer, ObjectRef},
     snapshot::Gap,

@@ -18,7 +18,7 @@ pub(super) use self::{
     layout::sentence,
     steps::blocks,
 };
-use super::{Style, name::is_plain, paste, scan::together_in_words, when};
+use super::{Style, name::is_plain, paste, together::together_in_words, when};
 use crate::{
     command::Shown,
     diagnose::Fate,

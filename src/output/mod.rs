@@ -8,6 +8,7 @@ pub mod flow;
 pub mod json;
 pub mod metrics;
 pub mod name;
+mod number;
 mod paste;
 pub mod picture;
 pub mod plan;
@@ -22,6 +23,7 @@ pub mod style;
     reason = "its indexes are the numbers of its own columns, and it cuts where it found a character"
 )]
 pub mod table;
+mod together;
 pub mod version;
 pub mod watch;
 pub mod when;

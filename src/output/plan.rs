@@ -69,6 +69,9 @@ fn write_plan<W: Write>(line: &LineReport, is_accepted: bool, sheet: &mut Sheet<
         if let Some(verdict) = line.verdict {
             sheet.fact("verdict", &format!("{}: {}", verdict.word(), line.says))?;
         }
+        if !line.may_be.is_empty() {
+            sheet.fact("may be it", &line.may_be.join(", "))?;
+        }
         write_evidence(line, sheet)?;
         let safer = line.safer.iter();
         sheet.steps(

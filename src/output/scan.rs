@@ -19,13 +19,17 @@ use std::{
 
 pub use self::clusters::{write_clusters, write_clusters_not_read};
 pub(super) use self::{
-    causes::{hidden_in_words, together_in_words},
+    causes::hidden_in_words,
     changes::{NOT_KNOWN, changes_in_words, reason},
     closing::{HIDDEN, SEEN_LESS, stopped_in_words},
     words::Words,
 };
 pub(super) use super::flow::look_of_state;
-use super::{Style, table};
+use super::{
+    Style,
+    number::{count, thousands},
+    table,
+};
 use crate::report::{ObjectReport, ScanReport};
 
 /// Options of the tables besides the [`Style`].
@@ -144,28 +148,6 @@ impl Scan<'_> {
     fn wrap(&self, text: &str, indent: usize) -> String {
         table::wrap(text, self.style.width, indent)
     }
-}
-
-/// `1 object`, `2 objects`.
-fn count(number: u64, what: &str) -> String {
-    format!(
-        "{} {what}{}",
-        thousands(number),
-        if number == 1 { "" } else { "s" }
-    )
-}
-
-/// `1234567` as `1,234,567`.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn all_finalizers(object: &ObjectReport) -> String {

@@ -93,7 +93,7 @@ impl Seen<'_> {
             kubelet: self.kubelet(),
             finalizer: Some(finalizer),
             verdict: wait.verdict,
-            says: with_candidates(wait),
+            says: wait.says(),
             unable: wait.unable,
             may_be: wait.may_be.clone(),
             blockers: wait.on.clone(),
@@ -290,20 +290,6 @@ impl Plan {
                 (one, now) => one == now,
             })
     }
-}
-
-/// What is said of a wait, with each that may be the controller by its name.
-fn with_candidates(wait: &Wait) -> String {
-    let says = wait.says();
-    let unnamed = wait.may_be.iter().filter(|one| !says.contains(one.as_str()));
-    let unnamed: Vec<_> = unnamed.map(String::as_str).collect();
-    if unnamed.is_empty() {
-        return says;
-    }
-    format!(
-        "{says}. These show or may be its controller: {}",
-        unnamed.join(", ")
-    )
 }
 
 /// How much a verdict speaks against a removal.

@@ -8,8 +8,7 @@ use crate::{
     command::{Command, RunFlags, Shown, in_capitals},
     diagnose::{
         Blocker, CauseState, Diagnosis, Safety, Step, Verdict, Wait,
-        fault::Fault,
-        model::{Effect, Evidence, Fate, Liveness, Moment, Page, Release, StepKind, Strength, When},
+        model::{Effect, Evidence, Fate, Fault, Liveness, Moment, Page, Release, StepKind, Strength, When},
     },
     object::{Finalizer, ObjectRef},
 };

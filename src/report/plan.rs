@@ -54,6 +54,8 @@ pub struct LineReport {
     pub verdict: Option<Verdict>,
     /// The controller that should remove the finalizer, and its condition.
     pub says: String,
+    /// What may be that controller, or shows that it runs.
+    pub may_be: Vec<String>,
     /// The observations that support this.
     pub evidence: Vec<EvidenceReport>,
     /// The cost of the removal.
@@ -211,6 +213,7 @@ impl LineReport {
             kubelet: plan.kubelet.clone(),
             verdict: (plan.action.word() != Action::Rescue.word()).then_some(plan.verdict),
             says: plan.says.clone(),
+            may_be: plan.may_be.iter().cloned().collect(),
             evidence: plan.evidence.iter().map(Into::into).collect(),
             cost: (&plan.cost).into(),
             safer: plan

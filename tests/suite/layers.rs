@@ -172,7 +172,7 @@ fn each_module_is_in_the_file_of_its_name() {
 
 /// Where text that others wrote is looked into, although people read it as well: reports of controllers and the messages
 /// of the API server. A plan is compared with its newer version, sentence by sentence.
-const FOREIGN_TEXT: [(&str, &str); 6] = [
+const FOREIGN_TEXT: [(&str, &str); 7] = [
     (
         "src/diagnose/causes/operators/finalizer_re_added.rs",
         "add_rejected_addition: text.contains",
@@ -180,6 +180,10 @@ const FOREIGN_TEXT: [(&str, &str); 6] = [
     (
         "src/diagnose/causes/operators/finalizer_re_added.rs",
         "add_rejected_addition: text.split_once",
+    ),
+    (
+        "src/diagnose/causes/operators/surroundings/named_in_words.rs",
+        "add_named: text.split",
     ),
     ("src/diagnose/complaint.rs", "complaints: text.contains"),
     ("src/diagnose/complaint/rank.rs", "is_consequence: text.contains"),

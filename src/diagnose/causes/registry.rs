@@ -40,14 +40,19 @@ pub(crate) fn knows_by_name(object: &Object, finalizer: &Finalizer) -> bool {
 
 /// Why the object is still there, apart from its finalizers. A cause for its type is asked before one for all types.
 pub(crate) fn of_object(object: &Object, view: &View<'_>) -> Option<Finding> {
-    let asked = CAUSES
-        .iter()
-        .filter(|cause| matches!(cause.tells, Tells::Itself(_)) && cause.is_about(object, None));
-    let cause = asked.max_by_key(|cause| !cause.types.is_empty())?;
-    match cause.tells {
-        Tells::Itself(explain) => explain(object, view),
-        _ => None,
-    }
+    let about = CAUSES.iter().filter(|cause| cause.is_about(object, None));
+    let (of_all_types, of_its_type): (Vec<_>, Vec<_>) = about
+        .filter_map(|cause| match cause.tells {
+            Tells::Itself(explain) => Some((cause, explain)),
+            _ => None,
+        })
+        .partition(|(cause, _)| cause.types.is_empty());
+    let asked = if of_its_type.is_empty() {
+        of_all_types
+    } else {
+        of_its_type
+    };
+    asked.into_iter().find_map(|(_, explain)| explain(object, view))
 }
 
 /// Adds what the causes of this stage have to say.

@@ -17,11 +17,9 @@ use crate::{
         flow::{Flow, Look, look_of_state},
         paste,
         table::truncate,
+        together::together_in_words,
     },
-    report::{
-        GapReport, ObjectReport,
-        root_causes::{RootCauseReport, Together},
-    },
+    report::{GapReport, ObjectReport, root_causes::RootCauseReport},
 };
 
 /// What stands above the command that makes a controller look again.
@@ -317,22 +315,6 @@ impl Scan<'_> {
         }
         Ok(())
     }
-}
-
-/// What the plan for all objects of a cause does, and when it is right.
-pub(in crate::output) fn together_in_words(together: &Together) -> String {
-    let rest = match together.rest {
-        0 => String::new(),
-        more => format!(" … and {more} more need others."),
-    };
-    let objects = count(together.objects as u64, "object");
-    let plans = match together.more.len() {
-        0 => "one plan".to_owned(),
-        more => format!("{} plans", more + 1),
-    };
-    format!(
-        "Will it never come back? [destructive] See {plans} for {objects}, and what is to be accepted.{rest}"
-    )
 }
 
 /// How many causes are not shown, by state.

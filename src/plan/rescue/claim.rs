@@ -19,9 +19,26 @@ use crate::{
         taken_back::obstacle_of_claim,
     },
     object::ObjectRef,
-    plan::{RETAIN, Refusal, Request},
+    plan::{FIELD_MANAGER, RETAIN, Refusal, Request},
     snapshot::facts::Object,
 };
+
+/// Whether a rescue set the policy before the volume was Released, although the answer to that request was lost. The request
+/// names the version of the volume that was Bound, so it fails on one that is Released. Only a later request of this program
+/// could set the policy then. A provisioner deletes the disk of a Released volume only
+/// (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete).
+fn was_kept_in_time(volume: &Object) -> bool {
+    let entries = volume.list("/metadata/managedFields").iter().enumerate();
+    let set = entries.filter(|(_, entry)| {
+        entry["manager"] == FIELD_MANAGER
+            && entry
+                .pointer("/fieldsV1/f:spec/f:persistentVolumeReclaimPolicy")
+                .is_some()
+    });
+    let set = set.filter_map(|(at, _)| volume.time(&format!("/metadata/managedFields/{at}/time")));
+    let released = volume.time("/status/lastPhaseTransitionTime");
+    released.is_some_and(|released| set.max().is_some_and(|set| set <= released))
+}
 
 /// What the controller of volumes sets on a claim that it has bound. A new claim with them would be Lost.
 const SET_BY_BINDING: [&str; 2] = [
@@ -110,6 +127,7 @@ impl Rescue {
         let is_kept = reclaim_policy::policy(volume) == RETAIN;
         let old = claim.is_some_and(|claim| claim.uid() == self.claim.uid());
         let named = PersistentVolume(volume).claim_uid();
+        self.kept = self.kept || !old && is_kept && was_kept_in_time(volume);
         match claim {
             Some(_) if old && !is_kept => Next::Send("set the policy to Retain", Request::set_retain(volume)),
             Some(_) if old => {

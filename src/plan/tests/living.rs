@@ -563,7 +563,9 @@ proptest! {
         if let Some(plan) = planned(&target, &cluster.world()) {
             let is_open = matches!(plan.verdict, Verdict::Unknown | Verdict::Stalled);
             prop_assert!(is_open, "{:#?}", diagnosis);
-            let is_told = cluster.names().iter().any(|name| plan.says.contains(name));
+            let is_told = cluster.names().iter().any(|name| {
+                plan.says.contains(name) || plan.may_be.iter().any(|one| one.contains(name))
+            });
             prop_assert!(is_told, "{:?}: {}", plan.verdict, plan.says);
             // And so two plans can be compared by it.
             let is_listed = |name: &String| wait.may_be.iter().any(|one| one.contains(name));

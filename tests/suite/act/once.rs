@@ -45,7 +45,13 @@ fn a_plan_sends_nothing_and_writes_no_file() {
     let case = Case::held(Cluster::shared(), "planned", &[HOLD]);
     let out = case.remove(&["--plan"]).run();
     assert_eq!(out.code, 0, "{out}");
-    for text in [HOLD, "data-loss: ", "digest", "kubectl -n", "\"op\":\"remove\""] {
+    for text in [
+        HOLD,
+        "data-loss: ",
+        "digest",
+        "kubectl patch configmaps/held -n ",
+        "\"op\":\"remove\"",
+    ] {
         assert!(out.stdout.contains(text), "{text}: {out}");
     }
     assert_eq!(case.finalizers().unwrap(), [HOLD]);

@@ -56,7 +56,7 @@ fn the_policies_refuse_to_delete_what_is_bound_and_nothing_else() {
     let try_to_delete = |what: &str| kubectl(&["delete", what, "--dry-run=server"]);
     let allow_volume = "To allow it: kubectl annotate pv/one kubectl-finalizers/allow-delete=true";
     let allow_claim =
-        format!("To allow it: kubectl -n {place} annotate pvc/one kubectl-finalizers/allow-delete=true");
+        format!("To allow it: kubectl annotate pvc/one -n {place} kubectl-finalizers/allow-delete=true");
     for (what, told) in [("pv/one", allow_volume), ("pvc/one", &allow_claim)] {
         wait("the policy is in force", SOON, || try_to_delete(what).code != 0);
         let refused = try_to_delete(what);

@@ -78,11 +78,11 @@ fn within_budget(
     let all = ["system:masters".to_owned()];
     let full = said(explain_with_rights(cluster, name, &all, target, namespace));
     let asked = cluster.asked(&format!("\"username\":\"{name}\""));
-    // Other tests create the objects on further pages.
+    // Other tests create the objects on further pages. The version is only in JSON.
     let requests: Vec<_> = asked
         .iter()
         .filter_map(|asked| asked.event["requestURI"].as_str())
-        .filter(|uri| !uri.contains("continue="))
+        .filter(|uri| !uri.contains("continue=") && *uri != "/version")
         .collect();
     assert!(
         !requests.is_empty() && requests.len() <= budget,

@@ -44,7 +44,8 @@ fn prints_what_was_read_and_marks_it_incomplete() {
     assert_eq!(out.code, 130, "{out}");
     assert!(out.stdout.contains("widgets.example.com/stuck -n db"), "{out}");
     assert!(
-        out.stdout.contains("  pods: stopped before they were read\n"),
+        out.stdout
+            .contains("NOT READ (may hide stuck objects): pods: stopped before they were read\n"),
         "{out}"
     );
     assert!(out.stdout.contains("STOPPED before the end"), "{out}");

@@ -153,9 +153,9 @@ fn with_rights_in_three_of_three_hundred_namespaces_only_those_are_listed() {
         json!(["ns-17", "ns-200", "ns-3"])
     );
     assert_eq!((report.gaps().len(), report.code), (40, 5));
-    // Discovery, two lists of namespaces, each type cluster-wide, one review for each namespace, each type in
+    // Discovery, the version, two lists of namespaces, each type cluster-wide, one review for each namespace, each type in
     // three namespaces.
-    assert_eq!(server.requests().len(), 2 + 2 + 40 + 300 + 3 * 40);
+    assert_eq!(server.requests().len(), 2 + 1 + 2 + 40 + 300 + 3 * 40);
     let out = scan(&server, &[]).success();
     assert!(out.contains("forbidden outside ns-17, ns-200, ns-3"), "{out}");
     let lines = out.lines().filter(|line| line.contains("forbidden")).count();

@@ -164,6 +164,6 @@ fn two_thousand_custom_types_cost_one_request_each() {
     let server = fake.start();
     let report = report(&server, &[]).complete();
     assert_eq!(report.json["totals"]["types"], 2_000);
-    assert_eq!(server.requests().len(), 2_000 + 2);
+    assert_eq!(server.requests().len(), 2_000 + 3);
     assert!(server.peak_connections() <= 8, "{}", server.peak_connections());
 }

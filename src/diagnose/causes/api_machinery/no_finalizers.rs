@@ -48,10 +48,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{
-            cause::{Cause, On, Reads, Tells},
-            pods::grace_period,
-        },
+        causes::cause::{Cause, On, Reads, Tells},
         model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         view::View,
     },
@@ -70,13 +67,7 @@ fn without_finalizers(object: &Object, view: &View<'_>) -> Option<Finding> {
     let in_grace = object
         .deletion()
         .is_some_and(|deletion| deletion.in_grace(view.now()));
-    object.finalizers().is_empty().then(|| {
-        if in_grace {
-            grace_period::in_grace_period(object, view)
-        } else {
-            nothing_holds_it(object)
-        }
-    })
+    (object.finalizers().is_empty() && !in_grace).then(|| nothing_holds_it(object))
 }
 
 /// The finding about an object without finalizers whose grace period is over.

@@ -54,6 +54,7 @@
 
 use crate::{
     diagnose::{
+        causes::cause::{Cause, On, Reads, Tells},
         kinds::{Pod, Volume},
         model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::View,
@@ -61,6 +62,22 @@ use crate::{
     object::Age,
     snapshot::facts::Object,
 };
+
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::Itself(without_finalizers),
+};
+
+/// The finding for an object that nothing holds but its grace period.
+fn without_finalizers(object: &Object, view: &View<'_>) -> Option<Finding> {
+    let in_grace = object
+        .deletion()
+        .is_some_and(|deletion| deletion.in_grace(view.now()));
+    (object.finalizers().is_empty() && in_grace).then(|| in_grace_period(object, view))
+}
 
 /// The finding for an object whose grace period still runs, and whose end somebody confirms.
 pub(crate) fn in_grace_period(object: &Object, view: &View<'_>) -> Finding {

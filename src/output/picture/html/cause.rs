@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     command::Shown,
-    output::scan::{Words, look_of_state, together_in_words},
+    output::{
+        scan::{Words, look_of_state},
+        together::together_in_words,
+    },
     report::{
         ObjectName, ScanReport,
         root_causes::{RootCauseReport, Row},

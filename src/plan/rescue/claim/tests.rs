@@ -160,6 +160,38 @@ fn no_claim_is_made_for_a_disk_that_may_be_gone() {
     assert!(why.contains("the disk may be deleted"), "{why}");
 }
 
+/// The answer to the request that set Retain was lost, and the claim went at once.
+#[test]
+fn a_policy_that_this_program_set_before_the_volume_was_released_keeps_the_disk() {
+    let set = |manager: &str, time: &str, released_at: Option<&str>| {
+        let (manager, time, at) = (
+            manager.to_owned(),
+            time.to_owned(),
+            released_at.map(str::to_owned),
+        );
+        volume(&[&retained, &released, &move |value| {
+            value["metadata"]["managedFields"] = json!([{"manager": manager, "time": time,
+                "fieldsV1": {"f:spec": {"f:persistentVolumeReclaimPolicy": {}}}}]);
+            value["status"]["lastPhaseTransitionTime"] = at.clone().into();
+        }])
+    };
+    let (before, after) = ("2026-01-01T11:00:00Z", "2026-01-01T11:00:01Z");
+    for (time, released_at) in [(before, after), (before, before)] {
+        let volume = set("kubectl-finalizers", time, Some(released_at));
+        let mut resumed = rescue(false);
+        assert_eq!(sent(resumed.next(Some(&volume), None)).method, "POST");
+        assert!(resumed.is_kept());
+    }
+    for volume in [
+        set("kubectl-finalizers", after, Some(before)),
+        set("kubectl-finalizers", before, None),
+        set("kubectl-edit", before, Some(after)),
+    ] {
+        let why = stopped(rescue(false).next(Some(&volume), None));
+        assert!(why.contains("the disk may be deleted"), "{why}");
+    }
+}
+
 #[test]
 fn what_is_no_longer_as_it_was_stops_the_rescue() {
     let free = [&retained as Change<'_>, &released];

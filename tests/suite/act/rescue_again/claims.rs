@@ -299,6 +299,38 @@ fn a_rescue_that_is_killed_while_it_waits_for_pods_goes_on() {
     }
 }
 
+/// The server carries out the request for Retain, and then the claim goes at once. The run was killed before it read that.
+#[test]
+fn a_claim_that_goes_before_retain_was_read_back_is_made_again() {
+    let disk = deleted(Cluster::shared(), "claim-unread");
+    let case = &disk.case;
+    let old = uid(&disk);
+    let gate = Gate::before(case.cluster, Fate::Held);
+    let run = case.confirm(&["rescue", "pvc/data", gate.flag()]).spawn();
+    gate.arrived(1);
+    run.signal(Signal::KILL);
+    assert_ne!(run.finish().code, 0);
+    // What its request would have stored.
+    let retain = r#"{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}"#;
+    let by_it = [
+        "patch",
+        &disk.pv(),
+        "--field-manager=kubectl-finalizers",
+        "-p",
+        retain,
+    ];
+    case.cluster.kubectl(by_it).success();
+    stop_pod(case);
+    goes(case.cluster, "pvc/data", case.ns.name());
+    disk.is_released();
+    assert_eq!(case.noted(), ["sending"]);
+    let resume = interrupted::resume(&disk);
+    let out = case.confirm(&resume.each_ref().map(String::as_str)).run();
+    assert_eq!(out.code, 0, "{out}");
+    is_there_again(&disk, old.as_ref());
+    assert_eq!(disk.policy(), "Retain");
+}
+
 /// Each answer is lost, so what was stored is only seen by reading again.
 #[test]
 fn a_rescue_of_a_claim_whose_answers_are_lost_ends_well() {

@@ -77,7 +77,7 @@ fn the_commands_of_rke2_and_openshift_lead_to_their_etcd() {
         &out,
         &[
             "/var/lib/rancher/rke2/server/tls/etcd/client.key",
-            "kubectl -n kube-system port-forward pod/etcd-cp-1 2382:2382",
+            "kubectl port-forward pod/etcd-cp-1 -n kube-system 2382:2382",
         ],
     );
     let pod = object("openshift-etcd", "etcd-m-0").label("app", "etcd");
@@ -86,8 +86,8 @@ fn the_commands_of_rke2_and_openshift_lead_to_their_etcd() {
     says(
         &out,
         &[
-            "kubectl -n openshift-etcd get secret/etcd-client",
-            "kubectl -n openshift-etcd port-forward pod/etcd-m-0 2379:2379",
+            "kubectl get secret/etcd-client -n openshift-etcd",
+            "kubectl port-forward pod/etcd-m-0 -n openshift-etcd 2379:2379",
             "--etcd=https://127.0.0.1:2379",
         ],
     );

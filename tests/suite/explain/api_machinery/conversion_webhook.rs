@@ -110,7 +110,7 @@ fn a_missing_conversion_webhook_is_named() {
         .says("come back")
         .never_advises(KEY)
         .is_careful();
-    story.follow(cluster, "kubectl -n default get endpointslices");
+    story.follow(cluster, "kubectl get endpointslices,pods -n default");
     story.follow(cluster, "strategy");
     goes(cluster, crd, "");
     goes(cluster, "ns/old", "");

@@ -175,7 +175,7 @@ fn an_unreachable_webhook_is_blamed_if_and_only_if_the_server_calls_it() {
                 .has_root(&format!(
                     "{kind} {hook}: webhook case.example.test cannot be called"
                 ))
-                .says("no-such-service does not exist");
+                .says(&format!("svc/no-such-service -n {} does not exist", ns.name()));
         } else {
             assert_eq!(story.verdict(HOLD), "unknown", "{case}: {story}");
             story.never_says("case.example.test");
@@ -211,7 +211,10 @@ fn the_steps_against_an_unreachable_webhook_work() {
         refused.contains("failed calling webhook \"case.example.test\": failed to call webhook"),
         "the explanation quotes the server's message: {refused}"
     );
-    story.follow(cluster, &format!("-n {} get services", ns.name()));
+    story.follow(
+        cluster,
+        &format!("kubectl get services,deployments,pods -n {}", ns.name()),
+    );
     story.follow(
         cluster,
         &format!("kubectl delete validatingwebhookconfigurations.admissionregistration.k8s.io/{hook}"),
@@ -285,13 +288,16 @@ fn a_service_without_endpoints_is_as_unreachable_as_a_missing_one() {
     assert_eq!(empty.verdict(HOLD), "rejected", "{empty}");
     assert!(refused.contains("failed to call webhook"), "{refused}");
     empty
-        .says("empty has no endpoint that is ready")
-        .follow(cluster, "get pods -l app=gone");
+        .says(&format!(
+            "svc/empty -n {} has no endpoint that is ready",
+            ns.name()
+        ))
+        .follow(cluster, &format!("kubectl get pods -n {} -l app=gone", ns.name()));
 
     let (port, refused) = at(service("empty", 8443));
     assert_eq!(port.verdict(HOLD), "rejected", "{port}");
     assert!(refused.contains("no service port 8443"), "{refused}");
-    port.says("empty has no port 8443");
+    port.says(&format!("svc/empty -n {} has no port 8443", ns.name()));
 
     // The Service has endpoints or may have them. Whether and how they answer is unknown.
     for somebody in [

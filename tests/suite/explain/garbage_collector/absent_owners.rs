@@ -32,7 +32,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
         is_going(&ns, "pvc/copied")
     });
     let story = told(cluster, "pvc/copied", ns.name());
-    withstands_less(cluster, "pvc/copied", ns.name(), 15);
+    withstands_less(cluster, "pvc/copied", ns.name(), 16);
     story
         .says(&format!("ConfigMap owner exists in namespace {}", home.name()))
         .says("the garbage collector, unless a person did")

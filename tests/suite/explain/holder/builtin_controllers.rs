@@ -209,7 +209,7 @@ fn a_snapshot_controller_without_a_right_scaled_to_zero_and_stopped() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 40);
-    story.follow(cluster, "lease snapshot-controller-leader");
+    story.follow(cluster, "lease/snapshot-controller-leader");
     driver.snapshot_controller().start();
     goes(cluster, &target, place);
 }

@@ -76,7 +76,7 @@ fn an_operator_outside_the_catalogue_is_found_and_started_again() {
         .says("It was likely switched off")
         .never_says("runs. ")
         .is_careful();
-    withstands_less(&WORLD, &target, ns.name(), 30);
+    withstands_less(&WORLD, &target, ns.name(), 31);
     story.follow(&WORLD, "--replicas=1");
     operator.runs();
     look().says("It likely runs");

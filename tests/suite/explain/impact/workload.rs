@@ -210,7 +210,7 @@ fn an_api_service_is_deleted_before_its_namespace() {
         .never_says("APIService v1.apps");
     story.follow(
         &cluster,
-        "delete apiservices.apiregistration.k8s.io v1.metrics.example.test",
+        "delete apiservices.apiregistration.k8s.io/v1.metrics.example.test",
     );
     story.follow(&cluster, "delete namespace");
     goes(&cluster, &target, "");

@@ -280,7 +280,7 @@ webhooks:
             "ValidatingWebhookConfiguration {hook}: webhook veto.example.test cannot be called"
         ))
         .says("failed calling webhook \"veto.example.test\"")
-        .says("no-such-service does not exist")
+        .says(&format!("svc/no-such-service -n {name} does not exist"))
         .says("delete all webhook configurations")
         .never_advises("--all")
         .is_careful();

@@ -64,7 +64,7 @@ fn a_pod_waits_for_its_job_to_count_it() {
         .says("while Job work runs: it counts wrong")
         .says("slow, not stuck")
         .never_advises("finalizers remove");
-    withstands_less(cluster, &target, ns.name(), 8);
+    withstands_less(cluster, &target, ns.name(), 9);
 
     let reader = cluster
         .user("no-jobs")

@@ -58,7 +58,7 @@ fn a_shared_load_balancer_and_a_missing_target_group_are_named() {
     assert_eq!(story.verdict(finalizer), "failing", "{story}");
     story
         .has_root("failed to delete securityGroup: timed out waiting for the condition")
-        .says(&format!("{place}/blog share its load balancer"))
+        .says(&format!("ing/blog -n {place} share its load balancer"))
         .says("lose their traffic")
         .says("the load balancer at k8s-shared.eu-west-1.elb.example.test stays at the provider")
         .never_says("alone")

@@ -162,7 +162,7 @@ fn flux_names_the_service_account_that_was_deleted_first() {
     story
         .has_root("ServiceAccount deployer: does not exist; spec.serviceAccountName names it")
         .says("bring ServiceAccount deployer back")
-        .says("orphaned objects")
+        .says("orphaned-objects")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
     let name = story.follow(cluster, "jsonpath='{.spec.serviceAccountName}'");
@@ -178,7 +178,7 @@ fn flux_names_the_service_account_that_was_deleted_first() {
     assert_eq!(story.verdict(FLUX), "waiting", "{story}");
     story
         .says("lets go without deleting anything")
-        .says("resume it (spec.suspend: false)")
+        .says("resume it (spec.suspend")
         .never_says("left alone")
         .never_advises("\"suspend\":false")
         .is_careful();

@@ -267,7 +267,7 @@ fn artifacts_that_cannot_be_deleted_are_named() {
     story
         .has_root("err:Access Denied")
         .says("forceFinalizerRemoval")
-        .says("leaked infrastructure")
+        .says("leaked-infrastructure")
         .never_advises("finalizers remove")
         .is_careful();
     // A few more requests look into the namespaces of other products that other tests call after Argo.

@@ -68,7 +68,7 @@ fn a_managed_cluster_waits_for_work_that_only_its_agent_can_end() {
     assert_eq!(story.verdict(cleanup), "unknown", "{story}");
     story
         .says("in another cluster")
-        .says("orphaned objects")
+        .says("orphaned-objects")
         .never_says("It runs")
         .never_says("It is gone")
         .never_advises("finalizers remove")

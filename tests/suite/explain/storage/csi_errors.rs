@@ -107,13 +107,13 @@ fn distinguishes_a_hanging_driver_from_a_stopped_provisioner() {
         .is_careful();
     // The first step keeps the disk.
     assert!(
-        story.commands()[1].contains("lease hangs-example-test"),
+        story.commands()[1].contains("lease/hangs-example-test"),
         "{story}"
     );
     driver.heals("DeleteVolume");
     driver.provisioner().kill();
     driver.provisioner().start();
-    story.follow(cluster, "lease hangs-example-test");
+    story.follow(cluster, "lease/hangs-example-test");
     goes(cluster, &pv, "");
 }
 

@@ -76,6 +76,13 @@ fn a_disk_that_cannot_be_detached_names_its_reason() {
         ", finalizers: [external-attacher/detach-example-test]",
     );
     delete(cluster, &["volumeattachment", "detach-two"]);
+    // A node that does not report may still write to the disk.
+    let said = explain(cluster, &["volumeattachment/detach-two"], None);
+    never_says(&said, "finalizers remove");
+    let ready = r#"{"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#;
+    cluster
+        .kubectl(["patch", "node/detach-node", "--subresource=status", "-p", ready])
+        .success();
     let said = explain(cluster, &["volumeattachment/detach-two"], None);
     withstands_less(cluster, "volumeattachment/detach-two", "", 14);
     says(&said, "volume pvc-lost does not exist any more");
