@@ -135,7 +135,7 @@ pub enum Verdict {
     Failing,
     /// The API server would refuse the removal itself.
     Rejected,
-    /// Nothing blocks the removal any more, and the controller has not acted.
+    /// Nothing known blocks the removal any more, and the controller has not acted.
     Stalled,
     /// At least two independent pieces of evidence prove that the controller is gone.
     Orphaned,

@@ -64,7 +64,8 @@ fn complaint(object: &Object, condition: &Value, since: Timestamp) -> Option<Com
     };
     let time: Option<Timestamp> = field("lastTransitionTime").parse().ok();
     let (author, written) = author::of_condition(object, type_name);
-    let is_fresh = time.is_some_and(|time| time >= since);
+    // Whoever wrote it again since then still says so.
+    let is_fresh = time.max(written).is_some_and(|time| time >= since);
     let text = shortened(&join(reason, message));
     (is_bad && !message.is_empty() && (is_fresh || of_deletion || is_negative)).then(|| Complaint {
         is_of_holder: false,

@@ -19,6 +19,8 @@ const WORDS: [&str; 4] = ["message", "error", "errors", "failure"];
 const REASONS: [&str; 3] = ["reason", "cause", "errorcode"];
 /// What a field is called that tells in one word how the object is.
 const STATES: [&str; 2] = ["state", "phase"];
+/// How a field ends that names something, whatever stands around it: `taskID`.
+const NAMES: [&str; 1] = ["id"];
 
 pub(super) fn complaints(object: &Object, since: Timestamp) -> Vec<Complaint> {
     let mut found = Vec::new();
@@ -70,7 +72,11 @@ fn collect(key: &str, value: &Value, beside: &Value, path: String, found: &mut V
             found.push((path, format!("{key}: {text}")));
         }
         // Prose, and no code or time.
-        Value::String(text) if path.split('.').any(names_failure) && text.trim().contains(' ') => {
+        Value::String(text)
+            if path.split('.').any(names_failure)
+                && text.trim().contains(' ')
+                && !ends_with_one_of(key, &NAMES) =>
+        {
             found.push((path, with_reason(key, beside, text)));
         }
         Value::Array(items) => {
@@ -141,6 +147,11 @@ mod tests {
     #[test]
     fn finds_words_wherever_they_stand() {
         for (status, text, is_failure) in [
+            (
+                json!({"errors": [{"description": "no such zone", "taskID": "Waiting until it is made"}]}),
+                "no such zone",
+                true,
+            ),
             (
                 json!({"message": "waiting for the primary"}),
                 "waiting for the primary",

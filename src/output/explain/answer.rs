@@ -271,7 +271,7 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
         Verdict::Rejected => blocked(wait, "The removal would be refused by", "The removal is refused"),
         Verdict::Stalled if wait.holder.is_some() => {
             vec![format!(
-                "Nothing blocks the removal of {finalizer}, and {holder} has not acted."
+                "Nothing known blocks the removal of {finalizer}, and {holder} has not acted."
             )]
         }
         Verdict::Orphaned if wait.holder.is_some() => {

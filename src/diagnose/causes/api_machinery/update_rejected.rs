@@ -285,13 +285,19 @@ fn add_possible_rejections(
             ),
         )
     };
-    finding.steps.push(Step {
+    let step = Step {
         when: When::Now,
         text: text.into(),
         command: Some(command),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
-    });
+    };
+    // Nothing else explains a stalled object, and a refusal makes each further try useless.
+    if finding.wait.verdict == Verdict::Stalled {
+        finding.steps.insert(0, step);
+    } else {
+        finding.steps.push(step);
+    }
 }
 
 #[cfg(test)]

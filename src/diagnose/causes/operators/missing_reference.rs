@@ -364,6 +364,8 @@ fn reference_target<'a>(
     let key = key.to_lowercase();
     let (name, bare) = match value.as_str() {
         Some(name) => (name, key.strip_suffix("name")?),
+        // `importCredentialsSecret: {name: …}` is one too.
+        None if key.ends_with("secret") || key.ends_with("configmap") => (field("name"), &*key),
         None => (
             field("name"),
             key.strip_suffix("keyref").or(key.strip_suffix("ref"))?,
