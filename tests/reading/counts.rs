@@ -80,6 +80,9 @@ impl Counts {
             .clone()
             .filter_map(|step| step["command"].as_str())
             .collect();
+        // An explanation of a cluster has no such line.
+        let is_of_cluster = |line: &&str| !line.starts_with("Recorded ");
+        let text = &text.lines().filter(is_of_cluster).collect::<Vec<_>>().join("\n");
         let printed = Printed::new(text, &commands, quoted);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (before, _) = flat

@@ -259,10 +259,11 @@ fn the_readme_names_the_tested_versions_of_kubernetes() {
     minors.insert(format!("1.{}", newest.split('.').next().unwrap()));
     let readme = readme();
     let sentence = readme.split("tested with Kubernetes ").nth(1).unwrap();
-    let sentence = sentence.split(", on ").next().unwrap();
+    let sentence = sentence.split("scripts/long versions").next().unwrap();
     let named: BTreeSet<_> = sentence
         .split(|c: char| !c.is_ascii_digit() && c != '.')
-        .filter(|word| !word.is_empty())
+        .map(|word| word.trim_end_matches('.'))
+        .filter(|word| word.starts_with("1."))
         .map(str::to_owned)
         .collect();
     assert_eq!(named, minors);
