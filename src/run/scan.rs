@@ -211,16 +211,13 @@ async fn read(
 pub(super) async fn read_cluster(server: &Server, scan: &Scan) -> Result<(Snapshot, bool), Error> {
     let reading = Reading::default();
     let so_far = || progress::reading_in_words(&reading.progress());
-    until_stopped(with_progress(
-        Box::pin(cluster::scan(server, scan, None, &reading)),
-        so_far,
-    ))
-    .await
-    .transpose()?;
+    let reads = with_progress(Box::pin(cluster::scan(server, scan, None, &reading)), so_far);
+    let is_stopped = until_stopped(reads).await.transpose()?.is_none();
     let connection_lost = reading.is_cut_off();
     let mut snapshot = reading.finish(&server.connected.server);
-    if !connection_lost && matches!(scan.show.format, Format::Json | Format::Yaml) {
-        snapshot.server_version = Witness::Server(server).server_version().await;
+    if !is_stopped && !connection_lost && matches!(scan.show.format, Format::Json | Format::Yaml) {
+        let witness = Witness::Server(server);
+        snapshot.server_version = until_stopped(witness.server_version()).await.flatten();
     }
     Ok((snapshot, connection_lost))
 }

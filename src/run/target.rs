@@ -143,7 +143,7 @@ async fn explain_all<'a>(
             .add_all(targets, explain, facts?, &mut explainer)
             .await;
         let version = match explain.format {
-            Format::Json | Format::Yaml => witness.server_version().await,
+            Format::Json | Format::Yaml if !watch.stopped() => witness.server_version().await,
             _ => None,
         };
         for report in &mut explanations.reports {
