@@ -50,6 +50,13 @@ pub(crate) fn is_deletion_recent(object: &Object, view: &View<'_>) -> bool {
         .is_none_or(|deletion| Age::between(deletion.requested_at(), view.now()).0.as_secs() < SOON)
 }
 
+/// Whether the object is in deletion and its grace period still runs.
+pub(crate) fn is_in_grace_period(object: &Object, view: &View<'_>) -> bool {
+    object
+        .deletion()
+        .is_some_and(|deletion| deletion.in_grace(view.now()))
+}
+
 /// Whether a report of this time is recent. Clocks differ, but a time in the far future is made up.
 pub(crate) fn is_recent_complaint(time: jiff::Timestamp, now: jiff::Timestamp) -> bool {
     now.duration_since(time).abs() <= COMPLAINT

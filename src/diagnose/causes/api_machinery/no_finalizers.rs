@@ -50,6 +50,7 @@ use crate::{
     diagnose::{
         causes::cause::{Cause, On, Reads, Tells},
         model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
+        timing,
         view::View,
     },
     snapshot::facts::Object,
@@ -64,10 +65,8 @@ pub(crate) const CAUSE: Cause = Cause {
 };
 
 fn without_finalizers(object: &Object, view: &View<'_>) -> Option<Finding> {
-    let in_grace = object
-        .deletion()
-        .is_some_and(|deletion| deletion.in_grace(view.now()));
-    (object.finalizers().is_empty() && !in_grace).then(|| nothing_holds_it(object))
+    (object.finalizers().is_empty() && !timing::is_in_grace_period(object, view))
+        .then(|| nothing_holds_it(object))
 }
 
 /// The finding about an object without finalizers whose grace period is over.

@@ -52,6 +52,7 @@ use crate::{
     diagnose::{
         causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
+        timing,
         view::View,
     },
     object::ObjectRef,
@@ -72,9 +73,7 @@ fn add_missing_namespace(subject: &Subject<'_>, findings: &mut [Finding], view: 
     let object = subject.object;
     let name = object.namespace();
     // Neither an object in use nor a pod in its grace period needs its namespace read.
-    let at_rest = object
-        .deletion()
-        .is_some_and(|deletion| deletion.in_grace(view.now()))
+    let at_rest = timing::is_in_grace_period(object, view)
         || findings
             .iter()
             .all(|finding| finding.wait.verdict == Verdict::InUse);

@@ -57,6 +57,7 @@ use crate::{
         causes::cause::{Cause, On, Reads, Tells},
         kinds::{Pod, Volume},
         model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
+        timing,
         view::View,
     },
     object::Age,
@@ -73,10 +74,8 @@ pub(crate) const CAUSE: Cause = Cause {
 
 /// The finding for an object that nothing holds but its grace period.
 fn without_finalizers(object: &Object, view: &View<'_>) -> Option<Finding> {
-    let in_grace = object
-        .deletion()
-        .is_some_and(|deletion| deletion.in_grace(view.now()));
-    (object.finalizers().is_empty() && in_grace).then(|| in_grace_period(object, view))
+    (object.finalizers().is_empty() && timing::is_in_grace_period(object, view))
+        .then(|| in_grace_period(object, view))
 }
 
 /// The finding for an object whose grace period still runs, and whose end somebody confirms.
