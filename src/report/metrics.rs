@@ -6,12 +6,16 @@
 mod deletions;
 mod fold;
 mod health;
+mod process;
 mod reading;
 
 use std::collections::BTreeMap;
 
 use self::fold::Fold;
-pub use self::health::{Health, Look};
+pub use self::{
+    health::{Health, Look},
+    process::{Process, began},
+};
 use super::{ScanReport, causes::Examined};
 use crate::{knowledge::Knowledge, snapshot::facts::Resource};
 

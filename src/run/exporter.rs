@@ -3,6 +3,7 @@
 
 mod follow;
 mod look;
+mod process;
 mod serve;
 
 use std::{
@@ -39,6 +40,8 @@ struct Published {
     /// The metrics of the last look that succeeded, and when it ended.
     cluster: Option<(Instant, Arc<Vec<Family>>)>,
     health: Health,
+    /// When the exporter began.
+    began: Timestamp,
 }
 
 pub(super) fn run(settings: &Exporter, knowledge: &Knowledge) -> Result<Exit, Error> {
@@ -55,7 +58,10 @@ pub(super) fn run(settings: &Exporter, knowledge: &Knowledge) -> Result<Exit, Er
             .local_addr()
             .map_err(|cause| cannot_listen(settings, &cause))?;
         inform(&format!("metrics are at http://{address}/metrics"));
-        let state = watch::Sender::default();
+        let state = watch::Sender::new(Published {
+            began: Timestamp::now(),
+            ..Published::default()
+        });
         let answers = serve::answer_all(listener, state.subscribe());
         let following = Following::new(server, settings);
         tokio::select! {

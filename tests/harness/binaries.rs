@@ -27,6 +27,7 @@ const MODULES: &[(&str, &str)] = &[
     ("actionlint", "actionlint"),
     ("promtool", "prometheus"),
     ("prometheus", "prometheus"),
+    ("admission-webhook", "prometheus-operator"),
 ];
 
 /// The path of a program: from `KUBEBUILDER_ASSETS` if it is there, else built on first use.
@@ -80,9 +81,9 @@ pub fn has(what: &str, minor: u32) -> bool {
     has
 }
 
-/// The folder of the snapshot CRDs, which belong to the controllers' module.
-pub fn snapshot_crds() -> PathBuf {
-    go::build("sidecars").join("crds")
+/// The folder of the CRDs that belong to a module.
+pub fn crds(module: &str) -> PathBuf {
+    go::build(module).join("crds")
 }
 
 /// The folder of the kustomizations that install an operator, which belong to its module.

@@ -164,7 +164,7 @@ impl CsiDriver<'_> {
 {{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: {name}}}, provisioner: {name}}}"
         ));
         if snapshots {
-            let crds = format!("--filename={}", binaries::snapshot_crds().display());
+            let crds = format!("--filename={}", binaries::crds("sidecars").display());
             self.cluster.kubectl(["apply", "--server-side", &crds]).success();
             wait("the snapshot types are served", Duration::from_secs(20), || {
                 self.cluster

@@ -24,6 +24,12 @@ const MANIFESTS: &[(&str, &str, &str, &str)] = &[
     ),
     ("kueue", "sigs.k8s.io/kueue", "config", "config"),
     ("cluster-api", "sigs.k8s.io/cluster-api", "config", "config"),
+    (
+        "prometheus-operator",
+        "github.com/prometheus-operator/prometheus-operator",
+        "example/prometheus-operator-crd",
+        "crds",
+    ),
 ];
 
 /// The folder of a module's programs. Builds them unless this exact source was built before.
@@ -243,6 +249,7 @@ fn contents(module: &str) -> &'static str {
         "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 to 3 minutes",
         "kueue" | "cluster-api" => "an operator with its manifests; 2 to 3 minutes",
         "prometheus" => "promtool and prometheus; 5 minutes",
+        "prometheus-operator" => "what checks the objects of the Prometheus Operator; 2 to 3 minutes",
         _ => "ours",
     }
 }

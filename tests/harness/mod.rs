@@ -52,7 +52,7 @@ mod wait;
 
 pub use api::Api;
 pub use audit::Asked;
-pub use binaries::{has, installed, is_since, program};
+pub use binaries::{crds, has, installed, is_since, program};
 pub use cache::directory as cache_directory;
 pub use cluster::{Cluster, Options};
 pub use component::Component;

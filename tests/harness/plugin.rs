@@ -165,6 +165,11 @@ pub struct RunningPlugin {
 }
 
 impl RunningPlugin {
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.running.child.id()
+    }
+
     /// Sends a signal, such as `Signal::INT` for Ctrl-C.
     pub fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.running.child);

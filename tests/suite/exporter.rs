@@ -4,14 +4,17 @@
 mod alerts;
 mod live;
 mod manifests;
+mod prometheus;
+mod prometheus_operator;
 mod rights;
 
 use std::{
+    fs,
     io::{Read, Write},
     net::TcpStream,
     path::Path,
     thread::sleep,
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use crate::{
@@ -182,6 +185,42 @@ fn the_last_values_stay_when_the_cluster_is_out_of_reach() {
             .unwrap()
             .starts_with("HTTP/1.1 200 ")
     );
+    exporter.end(Signal::TERM);
+}
+
+#[test]
+fn the_exporter_tells_what_it_takes_itself() {
+    let server = cluster();
+    let exporter = Exporter::start(&server, &[]);
+    exporter.wait_until_ready();
+    let value = |name: &str| -> f64 {
+        let metrics = exporter.metrics();
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_else(|| panic!("{name}\n{metrics}"))
+            .trim()
+            .parse()
+            .unwrap()
+    };
+    // The kernel counts the same in another file, in kB.
+    let status = fs::read_to_string(format!("/proc/{}/status", exporter.process.id())).unwrap();
+    let resident = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap();
+    let resident: f64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
+    let told = value("process_resident_memory_bytes ") / 1024.0;
+    assert!((told / resident - 1.0).abs() < 0.2, "{told} {resident}");
+
+    let before = value("process_cpu_seconds_total ");
+    wait("it takes time on a processor", SOON, || {
+        value("process_cpu_seconds_total ") > before
+    });
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs_f64();
+    let age = now - value("process_start_time_seconds ");
+    assert!((0.0..60.0).contains(&age), "{age}");
     exporter.end(Signal::TERM);
 }
 

@@ -82,18 +82,18 @@ impl Health {
     clippy::cast_precision_loss,
     reason = "milliseconds of the next thousands of years are exact"
 )]
-fn at(about: &About, time: Timestamp) -> Family {
+pub(super) fn at(about: &About, time: Timestamp) -> Family {
     value(about, time.as_millisecond() as f64 / 1000.0)
 }
 
-fn value(about: &About, value: f64) -> Family {
+pub(super) fn value(about: &About, value: f64) -> Family {
     about.with(vec![Series {
         labels: Vec::new(),
         value,
     }])
 }
 
-const fn about(name: &'static str, kind: Kind, help: &'static str) -> About {
+pub(super) const fn about(name: &'static str, kind: Kind, help: &'static str) -> About {
     About {
         name,
         kind,

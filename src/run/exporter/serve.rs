@@ -16,9 +16,10 @@ use tokio::{
     time::sleep,
 };
 
-use super::Published;
+use super::{Published, process};
 use crate::{
     output::metrics::{Exposition, write},
+    report::metrics::began,
     run::timing,
 };
 
@@ -76,7 +77,9 @@ fn answer(
 
 fn metrics(headers: &HeaderMap, state: &Published) -> Response<Full<Bytes>> {
     let format = accepted(headers);
-    let own = state.health.families();
+    let mut own = state.health.families();
+    own.push(began(state.began));
+    own.extend(process::families());
     let own = own.iter().map(|family| (family, Duration::ZERO));
     let of_cluster = state.cluster.iter().flat_map(|(looked, families)| {
         let since = looked.elapsed();

@@ -7,20 +7,19 @@ use std::{
     fs,
     io::Write as _,
     path::Path,
-    process::{Child, Command, Output, Stdio},
-    time::Duration,
+    process::{Command, Output, Stdio},
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Exporter, cluster, get, manifests};
-use crate::harness::{Signal, ports, program, wait};
+use super::{Exporter, cluster, manifests};
+use crate::harness::{Signal, program};
 
 const CASES: &str = include_str!("alerts.yaml");
 
 /// The file that Prometheus reads: the groups without what Kubernetes has around them.
-fn rules_in(folder: &Path) {
+pub(super) fn rules_in(folder: &Path) {
     let rule = manifests::object("PrometheusRule");
     fs::write(folder.join("rules.yaml"), rule["spec"].to_string()).unwrap();
 }
@@ -192,112 +191,4 @@ fn promtool_finds_no_fault_in_the_metrics() {
     assert_eq!(String::from_utf8_lossy(&out.stderr), "");
     let faulty = promtool(here, &["check", "metrics"], "a_total{b=\"c\" 1\n");
     assert!(!faulty.status.success());
-}
-
-/// A Prometheus that scrapes these targets each second, in both formats. It ends when it is dropped.
-struct Prometheus {
-    process: Child,
-    port: u16,
-    _folder: TempDir,
-}
-
-impl Prometheus {
-    fn start(exporter: u16) -> Self {
-        let folder = TempDir::new().unwrap();
-        rules_in(folder.path());
-        let job = |name: &str, format: &str| {
-            serde_json::json!({"job_name": name, "honor_labels": true, "scrape_protocols": [format],
-                "static_configs": [{"targets": [format!("127.0.0.1:{exporter}")]}]})
-        };
-        let config = serde_json::json!({
-            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
-            "rule_files": ["rules.yaml"],
-            "scrape_configs": [job("text", "PrometheusText0.0.4"), job("open", "OpenMetricsText1.0.0")],
-        });
-        fs::write(folder.path().join("prometheus.yml"), config.to_string()).unwrap();
-        let port = ports::free();
-        let log = fs::File::create(folder.path().join("log")).unwrap();
-        let process = Command::new(program("prometheus"))
-            .args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"])
-            .arg(format!("--web.listen-address=127.0.0.1:{port}"))
-            .current_dir(folder.path())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        Self {
-            process,
-            port,
-            _folder: folder,
-        }
-    }
-
-    /// The data of an answer, or nothing as long as it is not there.
-    fn data(&self, path: &str) -> Option<Value> {
-        let answer = get(self.port, path, "application/json")?;
-        let body = answer.split_once("\r\n\r\n")?.1;
-        // The answer can come in chunks, whose lengths stand on lines of their own.
-        let json = body.lines().find(|line| line.starts_with('{'))?;
-        let answer: Value = serde_json::from_str(json).ok()?;
-        (answer["status"] == "success").then(|| answer["data"].clone())
-    }
-
-    /// The value of an expression that has one series.
-    fn value(&self, expression: &str) -> Option<f64> {
-        let found = self.data(&format!("/api/v1/query?query={expression}"))?;
-        found["result"][0]["value"][1].as_str()?.parse().ok()
-    }
-}
-
-impl Drop for Prometheus {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-#[test]
-#[ignore = "needs Prometheus; scripts/long prometheus runs it"]
-fn a_real_prometheus_scrapes_the_exporter_in_both_formats() {
-    let server = cluster();
-    let exporter = Exporter::start(&server, &["--names"]);
-    exporter.wait_until_ready();
-    let prometheus = Prometheus::start(exporter.port);
-    for job in ["text", "open"] {
-        let value =
-            |metric: &str, labels: &str| prometheus.value(&format!("{metric}%7Bjob=%22{job}%22{labels}%7D"));
-        wait("Prometheus has the metrics", Duration::from_secs(30), || {
-            value("finalizers_build_info", "") == Some(1.0)
-        });
-        assert_eq!(value("up", ""), Some(1.0));
-        // The label is that of the objects.
-        let stuck = value("finalizers_deletion_objects", ",namespace=%22db%22");
-        assert_eq!(stuck, Some(2.0));
-        assert!(value("finalizers_looks_total", "") >= Some(1.0));
-        assert_eq!(value("finalizers_deletion_info", ",name=%22data-0%22"), Some(1.0));
-        assert!(value("scrape_samples_scraped", "") > Some(20.0));
-    }
-    let targets = prometheus.data("/api/v1/targets").unwrap();
-    for target in targets["activeTargets"].as_array().unwrap() {
-        assert_eq!(
-            (&target["health"], &target["lastError"]),
-            (&"up".into(), &"".into())
-        );
-    }
-    let evaluated = || {
-        let rules = prometheus.data("/api/v1/rules")?;
-        let rules = rules["groups"][0]["rules"].as_array()?.clone();
-        rules.iter().all(|rule| rule["health"] == "ok").then_some(rules)
-    };
-    wait("the alerts are evaluated", Duration::from_secs(30), || {
-        evaluated().is_some()
-    });
-    let state = |alert: &str| {
-        let rules = evaluated().unwrap();
-        let rule = rules.into_iter().find(|rule| rule["name"] == alert).unwrap();
-        rule["state"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(state("FinalizersExporterAbsent"), "inactive");
-    assert_eq!(state("FinalizersNotRead"), "pending");
-    exporter.end(Signal::TERM);
 }

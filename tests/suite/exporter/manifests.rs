@@ -54,10 +54,20 @@ pub fn object(kind: &str) -> Value {
     found.unwrap_or_else(|| panic!("there is no {kind}"))
 }
 
+/// What the panels of the dashboard ask for.
+pub fn expressions_of_the_dashboard() -> Vec<String> {
+    let dashboard: Value = serde_json::from_str(&read("deploy/exporter/monitoring/dashboard.json")).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap().iter();
+    let targets = panels.flat_map(|panel| panel["targets"].as_array().into_iter().flatten());
+    targets
+        .map(|target| target["expr"].as_str().unwrap().to_owned())
+        .collect()
+}
+
 /// The words that are names of metrics.
 fn metrics_in(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .filter(|word| word.starts_with("finalizers_"))
+        .filter(|word| word.starts_with("finalizers_") || word.starts_with("process_"))
         .map(str::to_owned)
         .collect()
 }
