@@ -12,9 +12,9 @@ mod page;
 
 use std::{collections::BTreeSet, fs};
 
-use serde_json::{Value, json};
-
 use page::Page;
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
 const RECORDED: &str = "examples/stuck-cluster.snapshot";
 /// Two keys in the numbers of WebDriver.
@@ -104,6 +104,48 @@ fn light_dark_and_print_have_colours_of_their_own() {
     );
     let filter = "return document.querySelector('.filter').checkVisibility()";
     assert_eq!(page.run(filter), false);
+}
+
+/// A thousand stuck objects of one type, with names that are as long as Kubernetes lets them be.
+fn many() -> (TempDir, Page) {
+    let object = |number: usize| {
+        let name = format!("{number:03}-{}", "long".repeat(60));
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {
+            "name": name, "namespace": "db", "uid": number.to_string(), "finalizers": ["example.com/keep"],
+            "creationTimestamp": "2026-01-01T00:00:00Z", "deletionTimestamp": "2026-01-02T00:00:00Z"}})
+    };
+    let objects: Vec<_> = (0..1000).map(object).collect();
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("many.json");
+    fs::write(&file, list.to_string()).unwrap();
+    let page = Page::of(&["scan", "-o", "html", "--from", file.to_str().unwrap()]);
+    (folder, page)
+}
+
+#[test]
+fn a_thousand_objects_fit_a_phone_and_a_verdict_stays_one_word() {
+    let (_folder, page) = many();
+    assert_eq!(
+        page.run("return document.querySelectorAll('table.objects tbody tr').length"),
+        1000
+    );
+    let card = page.run("return document.querySelector('article').textContent");
+    assert!(
+        card.as_str().unwrap().contains("Finalizers: example.com/keep"),
+        "{card}"
+    );
+    let fits = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth";
+    let lines = "const cell = document.querySelector('table.objects tbody td:nth-child(3)'); \
+                 const range = document.createRange(); range.selectNodeContents(cell); \
+                 return range.getClientRects().length";
+    for columns in [1280, 768, 360] {
+        page.narrow(columns);
+        assert_eq!(page.run(fits), true, "{columns}");
+        assert_eq!(page.run(lines), 1, "{columns}");
+    }
+    page.emulate(&json!({"media": "print"}));
+    assert_eq!(page.run(lines), 1);
 }
 
 #[test]

@@ -64,6 +64,13 @@ impl Page {
         self.driver.ask("goog/cdp/execute", &command);
     }
 
+    /// Makes the window as wide as a phone.
+    pub fn narrow(&self, columns: u32) {
+        let size = json!({"width": columns, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+        let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": size});
+        self.driver.ask("goog/cdp/execute", &command);
+    }
+
     /// The addresses that were asked for since this was asked last, without those that the policy of the page stopped.
     pub fn requests(&self) -> BTreeSet<String> {
         let events: Vec<Value> = self

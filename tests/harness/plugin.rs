@@ -111,7 +111,9 @@ impl Plugin {
 
     /// Starts the plugin on a terminal of its own, with a user at the keyboard.
     pub fn at_terminal(self) -> Session {
-        let mut command = Command::new(BINARY);
+        // The tests may run below nohup, and an ignored signal is inherited.
+        let mut command = Command::new("/usr/bin/env");
+        command.args(["--default-signal=HUP", BINARY]);
         command.args(&self.arguments).env_clear().envs(&self.environment);
         Session::start(command, self.limit)
     }

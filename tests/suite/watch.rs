@@ -182,6 +182,9 @@ fn a_terminal_shows_the_present_state_and_the_last_changes() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("watched-screen");
     used_claim(&ns, &cluster.node());
+    // So the claim cannot go before the end of its pod is seen.
+    let hold = r#"--patch={"metadata":{"finalizers":["kubernetes.io/pvc-protection","example.com/hold"]}}"#;
+    ns.kubectl(["patch", "pvc/data", "--type=merge", hold]).success();
     delete(&ns, "pvc/data");
     let watch = cluster
         .plugin(["watch", "pvc/data", "-n", ns.name(), "--color=never"])
@@ -189,6 +192,9 @@ fn a_terminal_shows_the_present_state_and_the_last_changes() {
         .at_terminal();
     watch.see("IN USE  pvc/data").see("in deletion.");
     stop_pod(cluster, &ns);
+    watch.see("kubernetes.io/pvc-protection was removed.");
+    let none = r#"--patch={"metadata":{"finalizers":null}}"#;
+    ns.kubectl(["patch", "pvc/data", "--type=merge", none]).success();
     let out = watch.finish();
     assert_eq!(out.code, 0, "{out}");
     let last = out.stdout.rsplit("\x1b[J").next().unwrap();

@@ -127,6 +127,7 @@ fn made(cluster: &Cluster) -> Vec<Copy> {
     thread::scope(|scope| {
         let wanted = ALL
             .iter()
+            .filter(|scenario| scenario.can_be_made())
             .flat_map(|scenario| (0..scenario.steps.max(1)).map(move |step| (scenario, step)));
         let running: Vec<_> = wanted
             .map(|(scenario, step)| {
@@ -194,6 +195,19 @@ fn when_quiet(cluster: &Cluster, disks: &Path) -> Seen {
     }
 }
 
+/// No kubelet runs, so a Node that waits longer than others is called unreachable. Nobody's step did that.
+fn drop_heartbeats(node: &mut Value) {
+    node["status"] = Value::Null;
+    node["metadata"]["managedFields"] = Value::Null;
+    if let Some(taints) = node["spec"]["taints"].as_array_mut() {
+        let own = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+        taints.retain(|taint| taint["key"].as_str().is_none_or(|key| !own.contains(&key)));
+        if taints.is_empty() {
+            node["spec"]["taints"] = Value::Null;
+        }
+    }
+}
+
 /// All that is stored in etcd, and the folders that stand for disks. The server stores JSON here.
 fn seen(cluster: &Cluster, disks: &Path) -> Seen {
     let text = cluster
@@ -210,7 +224,11 @@ fn seen(cluster: &Cluster, disks: &Path) -> Seen {
             return None;
         }
         let mut object: Value = serde_json::from_slice(&decoded(kv, "value")).ok()?;
-        object["metadata"]["resourceVersion"] = kv["mod_revision"].clone();
+        if key.starts_with("/registry/minions/") {
+            drop_heartbeats(&mut object);
+        } else {
+            object["metadata"]["resourceVersion"] = kv["mod_revision"].clone();
+        }
         Some((key, object))
     });
     let folders = std::fs::read_dir(disks).expect("the driver has made disks");

@@ -1,5 +1,7 @@
 //! One cause of a scan as a card: what it is, what a removal costs, who waits for it, and the next command.
 
+use std::collections::BTreeSet;
+
 use super::{
     table::link,
     text::{Html, class},
@@ -18,6 +20,8 @@ use crate::{
 
 /// How many objects that wait for the same are listed. The table has all.
 const MOST: usize = 10;
+/// How many finalizers of a card are named. The table has all.
+const FINALIZERS: usize = 3;
 /// How deep lists stand in lists.
 const DEEPEST: usize = 20;
 
@@ -78,6 +82,29 @@ impl Card<'_> {
             .collect();
         self.list(page, &first, &rows, DEEPEST);
         page.markup("</ul></details>");
+        self.finalizers(page, &first);
+    }
+
+    /// What keeps the objects that wait for the cause itself.
+    fn finalizers(&self, page: &mut Html, rows: &[&Row]) {
+        let objects = rows.iter().filter(|row| row.through.is_none());
+        let objects = objects.filter_map(|row| self.report.terminating.get(row.at));
+        let names: BTreeSet<_> = objects
+            .flat_map(|object| &object.finalizers)
+            .map(ToString::to_string)
+            .collect();
+        if names.is_empty() {
+            return;
+        }
+        page.markup("<p>Finalizers: ");
+        for (at, name) in names.iter().take(FINALIZERS).enumerate() {
+            page.markup(if at == 0 { "<code>" } else { ", <code>" });
+            page.text(name).markup("</code>");
+        }
+        if let Some(more) = names.len().checked_sub(FINALIZERS).filter(|&more| more > 0) {
+            page.markup(" and ").number(more as i128).markup(" more");
+        }
+        page.markup("</p>");
     }
 
     /// Some of the rows, with the others that wait through them below.

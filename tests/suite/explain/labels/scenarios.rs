@@ -12,7 +12,7 @@ use self::other_types::{
 };
 use crate::{
     explain::told::SOON,
-    harness::{Cluster, wait},
+    harness::{Cluster, has, wait},
 };
 
 /// The driver of the disks, and its StorageClass.
@@ -26,10 +26,31 @@ pub(super) struct Scenario {
     pub(super) steps: usize,
     /// Makes a copy, and returns the target and its namespace.
     pub(super) make: fn(&Cluster, &str) -> [String; 2],
+    /// The type that it needs, if that came with a minor version which is newer than the oldest tested one.
+    came: Option<(&'static str, u32)>,
+}
+
+impl Scenario {
+    /// Whether the API server has what it needs. A scenario that is left out says so.
+    pub(super) fn can_be_made(&self) -> bool {
+        self.came.is_none_or(|(what, minor)| has(what, minor))
+    }
+
+    const fn since(self, what: &'static str, minor: u32) -> Self {
+        Scenario {
+            came: Some((what, minor)),
+            ..self
+        }
+    }
 }
 
 const fn scenario(name: &'static str, steps: usize, make: fn(&Cluster, &str) -> [String; 2]) -> Scenario {
-    Scenario { name, steps, make }
+    Scenario {
+        name,
+        steps,
+        make,
+        came: None,
+    }
 }
 
 pub(super) const ALL: &[Scenario] = &[
@@ -55,8 +76,8 @@ pub(super) const ALL: &[Scenario] = &[
     scenario("gadget", 0, type_with_instances),
     scenario("topic", 2, object_without_its_operator),
     scenario("front", 0, load_balancer),
-    scenario("device", 1, device_in_use),
-    scenario("class", 1, class_of_a_claim),
+    scenario("device", 1, device_in_use).since("resource.k8s.io/v1", 34),
+    scenario("class", 1, class_of_a_claim).since("storage.k8s.io/v1 VolumeAttributesClass", 34),
     scenario("photo", 2, content_of_a_snapshot),
 ];
 
