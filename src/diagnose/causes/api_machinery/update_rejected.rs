@@ -38,7 +38,8 @@
 //! | verdict | when |
 //! |---|---|
 //! | rejected | the rejection is certain, or the controller itself reports it |
-//! | (of the finalizer) | something may reject the update; it is named, and how to try it without a change |
+//! | unknown | nothing else is in the way, and something may reject the update; it is named, and how to try it without a change |
+//! | (of the finalizer) | the same, where something else is in the way, or the controller is gone |
 //!
 //! # What it reads
 //!
@@ -292,8 +293,10 @@ fn add_possible_rejections(
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     };
-    // Nothing else explains a stalled object, and a refusal makes each further try useless.
+    // Nothing else explains a stalled object. A refusal would, and it makes each further try useless, so the cause is open.
     if finding.wait.verdict == Verdict::Stalled {
+        finding.wait.verdict = Verdict::Unknown;
+        finding.say("whether the API server takes an update of it is not known");
         finding.steps.insert(0, step);
     } else {
         finding.steps.push(step);
