@@ -60,7 +60,7 @@ fn steps_depend_on_the_state_of_the_controller() {
     };
     let (again, credentials, look) = (
         "If cert-manager was uninstalled",
-        "If it fails, give back",
+        "If it fails, restore the Secret",
         "See whether",
     );
     let running = steps(&installed().explain(&challenge()));

@@ -4,7 +4,7 @@
 use crate::{
     explain::{
         less_is_weaker::{for_all_types, withstands_less},
-        told::{SOON, condition, delete, goes, told, told_to, without_endpoints},
+        told::{SOON, condition, delete, goes, told, told_to},
     },
     harness::{Cluster, Options, is_since, wait},
 };
@@ -102,11 +102,11 @@ fn a_missing_conversion_webhook_is_named() {
         "{apiVersion: v1, kind: Service, metadata: {name: converter, namespace: default}, spec: {ports: [{port: 443}]}}",
     );
     // Before 1.34 the server cannot fill its cache, and says only that.
-    if is_since(34) {
-        tried(&without_endpoints("converter"));
+    tried(if is_since(34) {
+        "no endpoints available"
     } else {
-        tried("storage is (re)initializing");
-    }
+        "storage is (re)initializing"
+    });
     let story = told(cluster, crd, "");
     withstands_less(cluster, crd, "", 15);
     assert_eq!(story.verdict(KEY), "failing");
