@@ -1,5 +1,5 @@
-//! What the exporter itself takes, under the names that every client library for Prometheus gives to it, so that
-//! dashboards which people have show it.
+//! Memory and processor time of the exporter, under the names that client libraries for Prometheus use, so that existing
+//! dashboards show them.
 
 use std::time::Duration;
 
