@@ -12,9 +12,10 @@ mod page;
 
 use std::{collections::BTreeSet, fs};
 
-use page::Page;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use page::Page;
 
 const RECORDED: &str = "examples/stuck-cluster.snapshot";
 /// Two keys in the numbers of WebDriver.
@@ -139,10 +140,10 @@ fn a_thousand_objects_fit_a_phone_and_a_verdict_stays_one_word() {
     let lines = "const cell = document.querySelector('table.objects tbody td:nth-child(3)'); \
                  const range = document.createRange(); range.selectNodeContents(cell); \
                  return range.getClientRects().length";
-    for columns in [1280, 768, 360] {
-        page.narrow(columns);
-        assert_eq!(page.run(fits), true, "{columns}");
-        assert_eq!(page.run(lines), 1, "{columns}");
+    for width in [1280, 768, 360] {
+        page.resize(width);
+        assert_eq!(page.run(fits), true, "{width}");
+        assert_eq!(page.run(lines), 1, "{width}");
     }
     page.emulate(&json!({"media": "print"}));
     assert_eq!(page.run(lines), 1);

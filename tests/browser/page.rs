@@ -64,9 +64,9 @@ impl Page {
         self.driver.ask("goog/cdp/execute", &command);
     }
 
-    /// Makes the window as wide as a phone.
-    pub fn narrow(&self, columns: u32) {
-        let size = json!({"width": columns, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+    /// Makes the window so many pixels wide.
+    pub fn resize(&self, width: u32) {
+        let size = json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
         let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": size});
         self.driver.ask("goog/cdp/execute", &command);
     }

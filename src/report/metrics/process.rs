@@ -10,7 +10,7 @@ use super::{
     health::{about, at, value},
 };
 
-/// What a process has taken since it began.
+/// The processor time and the memory of a process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Process {
     /// Time on processors, in user and system mode.

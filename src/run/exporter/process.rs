@@ -1,8 +1,8 @@
-//! What this process takes. Linux tells it in `/proc`; elsewhere it is not told.
+//! Memory and processor time of this process. They are read from `/proc`, so only Linux has them.
 
 use crate::report::metrics::{Family, Process};
 
-/// The metrics. What cannot be read is left out.
+/// The metrics; none if `/proc` cannot be read.
 pub(super) fn families() -> Vec<Family> {
     now().iter().flat_map(Process::families).collect()
 }

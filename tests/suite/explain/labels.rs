@@ -197,7 +197,7 @@ fn when_quiet(cluster: &Cluster, disks: &Path) -> Seen {
 
 /// No kubelet runs, so a Node that waits longer than others is called unreachable. Nobody's step did that.
 fn drop_heartbeats(node: &mut Value) {
-    node["status"] = Value::Null;
+    node["status"]["conditions"] = Value::Null;
     node["metadata"]["managedFields"] = Value::Null;
     if let Some(taints) = node["spec"]["taints"].as_array_mut() {
         let own = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::harness::{Cluster, Namespace, Plugin, User, is_since, wait};
+use crate::harness::{Cluster, Namespace, Plugin, User, wait};
 
 /// Controllers need time; the namespace controller needs the most.
 pub const SOON: Duration = Duration::from_secs(90);
@@ -380,16 +380,6 @@ pub fn condition(cluster: &Cluster, namespace: &str, kind: &str, status: &str) {
             .flatten()
             .any(|condition| condition["type"] == kind && condition["status"] == status)
     });
-}
-
-/// What the API server says of a webhook whose Service has no ready endpoint and no selector. It asks for EndpointSlices since
-/// 1.34, and for Endpoints before.
-pub fn without_endpoints(service: &str) -> String {
-    if is_since(34) {
-        format!("no endpoints available for service \"{service}\"")
-    } else {
-        format!("endpoints \"{service}\" not found")
-    }
 }
 
 /// The server's message if it rejects the removal of all finalizers.

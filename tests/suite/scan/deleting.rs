@@ -175,12 +175,17 @@ spec: {containers: [{name: a, image: example.com/a}]}
         .kubectl(["delete", "namespace", name, "--wait=false"])
         .success();
     // Since 1.33 pods are deleted first, and the conditions count what is left before them.
-    let (said, others) = if is_since(33) {
-        ("All content successfully removed", json!(2))
+    let (said, others, reason) = if is_since(33) {
+        (
+            "All content successfully removed",
+            json!(2),
+            "waits for what is being deleted in it: 1 pods;",
+        )
     } else {
         (
             "Some resources are remaining: pods. has 1 resource instances",
             json!(null),
+            "waits for what is being deleted in it: 1 pods",
         )
     };
     wait(
@@ -205,11 +210,8 @@ spec: {containers: [{name: a, image: example.com/a}]}
         left, &others,
         "since 1.33 nothing but pods is asked to go: {namespace:#}"
     );
-    let reason = namespace["reason"].as_str().unwrap();
-    assert!(
-        reason.starts_with("waits for what is being deleted in it: 1 pods"),
-        "{reason}"
-    );
+    let told = namespace["reason"].as_str().unwrap();
+    assert!(told.starts_with(reason), "{told}");
     let pod = terminating(&report, "pods/stubborn");
     assert_eq!(
         pod["reason"],

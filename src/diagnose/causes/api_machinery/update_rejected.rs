@@ -38,8 +38,8 @@
 //! | verdict | when |
 //! |---|---|
 //! | rejected | the rejection is certain, or the controller itself reports it |
-//! | unknown | nothing else is in the way, and something may reject the update; it is named, and how to try it without a change |
-//! | (of the finalizer) | the same, where something else is in the way, or the controller is gone |
+//! | unknown | something may reject the update, and nothing else is in the way |
+//! | (of the finalizer) | something may reject the update, and another cause is known |
 //!
 //! # What it reads
 //!
@@ -81,6 +81,9 @@ use crate::{
 /// Its page. The files below have none of their own.
 const PAGE: Page = Page::of(module_path!());
 
+/// What is said where the update may be rejected and nobody could see whether it is.
+const NOT_KNOWN: &str = "whether the API server takes an update of it is not known";
+
 pub(crate) const CAUSE: Cause = Cause {
     types: &[],
     finalizer: On::Any,
@@ -119,7 +122,7 @@ fn add_rejections(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'
             // If not all of it could be read, the controller may run and be rejected. Then it is not called gone.
             if finding.wait.verdict == Verdict::Orphaned && view.missed() > missed_before {
                 finding.wait.verdict = Verdict::Stalled;
-                finding.say("whether the API server takes an update of it is not known");
+                finding.say(NOT_KNOWN);
             }
         }
     }
@@ -296,7 +299,7 @@ fn add_possible_rejections(
     // Nothing else explains a stalled object. A refusal would, and it makes each further try useless, so the cause is open.
     if finding.wait.verdict == Verdict::Stalled {
         finding.wait.verdict = Verdict::Unknown;
-        finding.say("whether the API server takes an update of it is not known");
+        finding.say(NOT_KNOWN);
         finding.steps.insert(0, step);
     } else {
         finding.steps.push(step);

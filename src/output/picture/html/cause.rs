@@ -13,7 +13,7 @@ use crate::{
         together::together_in_words,
     },
     report::{
-        ObjectName, ScanReport,
+        ObjectName, ScanReport, gaps,
         root_causes::{RootCauseReport, Row},
     },
 };
@@ -85,7 +85,7 @@ impl Card<'_> {
         self.finalizers(page, &first);
     }
 
-    /// What keeps the objects that wait for the cause itself.
+    /// The finalizers of the objects that wait for the cause itself.
     fn finalizers(&self, page: &mut Html, rows: &[&Row]) {
         let objects = rows.iter().filter(|row| row.through.is_none());
         let objects = objects.filter_map(|row| self.report.terminating.get(row.at));
@@ -93,18 +93,11 @@ impl Card<'_> {
             .flat_map(|object| &object.finalizers)
             .map(ToString::to_string)
             .collect();
-        if names.is_empty() {
-            return;
+        if !names.is_empty() {
+            let names: Vec<_> = names.into_iter().collect();
+            let some = gaps::first_names(&names, FINALIZERS);
+            page.element("p", &format!("Finalizers: {some}"));
         }
-        page.markup("<p>Finalizers: ");
-        for (at, name) in names.iter().take(FINALIZERS).enumerate() {
-            page.markup(if at == 0 { "<code>" } else { ", <code>" });
-            page.text(name).markup("</code>");
-        }
-        if let Some(more) = names.len().checked_sub(FINALIZERS).filter(|&more| more > 0) {
-            page.markup(" and ").number(more as i128).markup(" more");
-        }
-        page.markup("</p>");
     }
 
     /// Some of the rows, with the others that wait through them below.

@@ -31,7 +31,7 @@ pub(super) struct Scenario {
 }
 
 impl Scenario {
-    /// Whether the API server has what it needs. A scenario that is left out says so.
+    /// Whether the API server serves the type that the scenario needs. A scenario that is left out says so.
     pub(super) fn can_be_made(&self) -> bool {
         self.came.is_none_or(|(what, minor)| has(what, minor))
     }
