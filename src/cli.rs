@@ -429,6 +429,43 @@ impl Format {
     pub fn is_picture(self) -> bool {
         matches!(self, Format::Html | Format::Dot | Format::Mermaid)
     }
+
+    /// Whether programs read all of the report in it.
+    pub fn is_document(self) -> bool {
+        matches!(self, Format::Json | Format::Yaml)
+    }
+}
+
+impl From<CatalogFormat> for Format {
+    fn from(format: CatalogFormat) -> Self {
+        match format {
+            CatalogFormat::Table => Format::Table,
+            CatalogFormat::Wide => Format::Wide,
+            CatalogFormat::Json => Format::Json,
+            CatalogFormat::Yaml => Format::Yaml,
+            CatalogFormat::Name => Format::Name,
+        }
+    }
+}
+
+impl From<VersionFormat> for Format {
+    fn from(format: VersionFormat) -> Self {
+        match format {
+            VersionFormat::Table => Format::Table,
+            VersionFormat::Json => Format::Json,
+            VersionFormat::Yaml => Format::Yaml,
+        }
+    }
+}
+
+impl From<PlanFormat> for Format {
+    fn from(format: PlanFormat) -> Self {
+        match format {
+            PlanFormat::Table => Format::Table,
+            PlanFormat::Json => Format::Json,
+            PlanFormat::Yaml => Format::Yaml,
+        }
+    }
 }
 
 /// What `scan` sorts objects under.

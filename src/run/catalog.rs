@@ -1,14 +1,16 @@
 //! `catalog`: filter the entries, print them.
 
-use std::io::{BufWriter, Write, stderr, stdout};
+use std::{
+    io::{self, Write, stderr},
+    slice,
+};
 
-use super::terminal;
+use super::print::{Out, Printable, print};
 use crate::{
-    cli::CatalogFormat,
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
-    output::{self, safe::harmless},
+    output::{self, Style, safe::harmless},
     report::CatalogReport,
     settings::Catalog,
 };
@@ -18,7 +20,8 @@ pub(super) fn run(catalog: &Catalog, knowledge: &Knowledge) -> Result<Exit, Erro
     if report.entries.is_empty() {
         report_no_match(&knowledge.near_words(&catalog.filter));
     }
-    show(&report, catalog)?;
+    let no_headers = catalog.no_headers;
+    print(&Listed { report, no_headers }, catalog.format)?;
     // As in `kubectl get`, an empty result is not a failure.
     Ok(Exit::Done)
 }
@@ -36,21 +39,31 @@ fn report_no_match(near: &[String]) {
     ));
 }
 
-fn show(report: &CatalogReport, catalog: &Catalog) -> Result<(), Error> {
-    let mut out = BufWriter::new(stdout().lock());
-    match catalog.format {
-        CatalogFormat::Json => output::json::write(report, &mut out)?,
-        CatalogFormat::Yaml => output::yaml::write(report, &mut out)?,
-        CatalogFormat::Name => output::catalog::write_names(report, &mut out)?,
-        CatalogFormat::Table | CatalogFormat::Wide if report.entries.is_empty() => {}
-        CatalogFormat::Table | CatalogFormat::Wide => {
-            let options = output::catalog::Options {
-                wide: catalog.format == CatalogFormat::Wide,
-                no_headers: catalog.no_headers,
-            };
-            output::catalog::write(report, options, &terminal::style(), &mut out)?;
-        }
+/// The entries, as they are printed.
+struct Listed {
+    report: CatalogReport,
+    no_headers: bool,
+}
+
+impl Printable for Listed {
+    type Document = CatalogReport;
+
+    fn documents(&self) -> &[CatalogReport] {
+        slice::from_ref(&self.report)
     }
-    out.flush()?;
-    Ok(())
+
+    fn write_names(&self, out: &mut Out) -> Result<(), Error> {
+        Ok(output::catalog::write_names(&self.report, out)?)
+    }
+
+    fn write_table(&self, wide: bool, style: &Style, out: &mut Out) -> io::Result<()> {
+        if self.report.entries.is_empty() {
+            return Ok(());
+        }
+        let options = output::catalog::Options {
+            wide,
+            no_headers: self.no_headers,
+        };
+        output::catalog::write(&self.report, options, style, out)
+    }
 }

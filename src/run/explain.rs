@@ -1,20 +1,22 @@
 //! `explain`: separate finalizers from objects. This file explains finalizers, from the catalogue and without
 //! a cluster; [`target`] explains objects.
 
-use std::io::{BufWriter, Read, Write, stderr, stdin, stdout};
+use std::{
+    io::{self, Read, Write, stderr, stdin},
+    slice,
+};
 
 use super::{
+    print::{Out, Printable, print},
     target::{self, Named, Requested},
-    terminal,
 };
 use crate::{
-    cli::Format,
     command::Command,
     error::Error,
     exit::Exit,
     knowledge::{Knowledge, paste},
     object::one_of,
-    output::{self, safe::harmless},
+    output::{self, Style, safe::harmless},
     report::FinalizersReport,
     settings::{Asked, Explain, NamespaceChoice, Target, explained},
 };
@@ -61,7 +63,7 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
     }
     // Finalizers come first: they need no cluster, and a missing cluster must not hide them.
     if objects.open.is_empty() && !names.is_empty() {
-        show(&FinalizersReport::new(names.drain(..), knowledge), explain.format)?;
+        print(&FinalizersReport::new(names.drain(..), knowledge), explain.format)?;
     }
     if objects.is_empty() {
         return Ok(Exit::Done);
@@ -77,7 +79,7 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
     }
     names.extend(finalizers.into_iter().map(String::as_str));
     if !names.is_empty() {
-        show(&FinalizersReport::new(names, knowledge), explain.format)?;
+        print(&FinalizersReport::new(names, knowledge), explain.format)?;
     }
     match explained {
         Err(error) if objects.certain.is_empty() => {
@@ -108,14 +110,6 @@ fn neither(word: &str) -> Error {
             "name the type of an object too: TYPE/{name}; objects with a finalizer of this name: {}",
             Command::of("kubectl finalizers scan --finalizer {}", [word])
         )),
-    }
-}
-
-fn no_picture(report: &FinalizersReport) -> Error {
-    let names: Vec<_> = report.finalizers.iter().map(|one| &*one.name).collect();
-    Error::Usage {
-        message: format!("there is no picture of a finalizer alone: {}", names.join(", ")),
-        hint: Some("name an object, TYPE/NAME, or use another format".to_owned()),
     }
 }
 
@@ -199,27 +193,35 @@ fn read_stdin() -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn show(report: &FinalizersReport, format: Format) -> Result<(), Error> {
-    let mut out = BufWriter::new(stdout().lock());
-    match format {
-        Format::Json => output::json::write(report, &mut out)?,
-        Format::Yaml => output::yaml::write(report, &mut out)?,
-        Format::Name => {
-            output::finalizer::write_names(report, &mut out)?;
-            for unknown in report.finalizers.iter().filter(|one| !one.in_catalogue) {
-                // Report every name that the output leaves out.
-                drop(writeln!(
-                    stderr(),
-                    "{} is not in the catalogue",
-                    harmless(&unknown.name)
-                ));
-            }
+impl Printable for FinalizersReport {
+    type Document = Self;
+
+    fn documents(&self) -> &[Self] {
+        slice::from_ref(self)
+    }
+
+    fn write_names(&self, out: &mut Out) -> Result<(), Error> {
+        output::finalizer::write_names(self, out)?;
+        for unknown in self.finalizers.iter().filter(|one| !one.in_catalogue) {
+            // Report every name that the output leaves out.
+            drop(writeln!(
+                stderr(),
+                "{} is not in the catalogue",
+                harmless(&unknown.name)
+            ));
         }
-        Format::Html | Format::Dot | Format::Mermaid => return Err(no_picture(report)),
-        Format::Table | Format::Wide => {
-            output::finalizer::write(report, format == Format::Wide, &terminal::style(), &mut out)?;
+        Ok(())
+    }
+
+    fn write_table(&self, wide: bool, style: &Style, out: &mut Out) -> io::Result<()> {
+        output::finalizer::write(self, wide, style, out)
+    }
+
+    fn has_no_such_form(&self) -> Error {
+        let names: Vec<_> = self.finalizers.iter().map(|one| &*one.name).collect();
+        Error::Usage {
+            message: format!("there is no picture of a finalizer alone: {}", names.join(", ")),
+            hint: Some("name an object, TYPE/NAME, or use another format".to_owned()),
         }
     }
-    out.flush()?;
-    Ok(())
 }

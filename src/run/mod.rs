@@ -11,7 +11,7 @@ mod guarded;
 mod knowledge;
 mod look;
 mod messages;
-mod picture;
+mod print;
 mod progress;
 mod runtime;
 mod scan;

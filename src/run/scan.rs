@@ -4,8 +4,9 @@ pub(super) mod clusters;
 mod earlier;
 
 use std::{
-    io::{BufWriter, Read, Write, stderr, stdin, stdout},
+    io::{self, Read, stderr, stdin},
     path::{Path, PathBuf},
+    slice,
     time::{Duration, Instant},
 };
 
@@ -15,7 +16,7 @@ use self::earlier::Earlier;
 use super::{
     block_on,
     look::{Investigation, Limits, examine},
-    picture,
+    print::{Out, Printable, print},
     progress::{self, Line, REDRAW_INTERVAL},
     terminal,
     witness::Witness,
@@ -26,7 +27,7 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
-    output::{self, picture::Graph},
+    output::{self, Style, picture::Graph},
     report::{ScanReport, leftovers::Leftovers},
     settings::{Connection, Scan, Scope, Source},
     snapshot::{
@@ -215,7 +216,7 @@ pub(super) async fn read_cluster(server: &Server, scan: &Scan) -> Result<(Snapsh
     let is_stopped = until_stopped(reads).await.transpose()?.is_none();
     let connection_lost = reading.is_cut_off();
     let mut snapshot = reading.finish(&server.connected.server);
-    if !is_stopped && !connection_lost && matches!(scan.show.format, Format::Json | Format::Yaml) {
+    if !is_stopped && !connection_lost && scan.show.format.is_document() {
         let witness = Witness::Server(server);
         snapshot.server_version = until_stopped(witness.server_version()).await.flatten();
     }
@@ -285,31 +286,53 @@ async fn with_progress<T>(work: impl Future<Output = T>, so_far: impl Fn() -> St
     }
 }
 
-fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), Error> {
-    let mut out = BufWriter::new(stdout().lock());
-    match scan.show.format {
-        Format::Json => output::json::write(report, &mut out)?,
-        Format::Yaml => output::yaml::write(report, &mut out)?,
-        Format::Name => {
-            let left_out =
-                output::name::write(report.all_objects(), report.namespace.is_some(), &[], &mut out)?;
-            warn_of_left_out(left_out);
-        }
-        Format::Html => output::picture::html::write_scan(report, scan.is_filtered(), &mut out)?,
-        Format::Dot => output::picture::dot::write(&Graph::of_scan(report), &mut out)?,
-        Format::Mermaid => picture::mermaid(&Graph::of_scan(report), &mut out)?,
-        Format::Table | Format::Wide => {
-            output::scan::write(report, options(scan, took), &terminal::style(), &mut out)?;
-        }
+/// The report, as it is printed.
+struct Scanned<'a> {
+    report: &'a ScanReport,
+    scan: &'a Scan,
+    took: Option<Duration>,
+}
+
+impl Printable for Scanned<'_> {
+    type Document = ScanReport;
+
+    fn documents(&self) -> &[ScanReport] {
+        slice::from_ref(self.report)
     }
-    out.flush()?;
+
+    fn write_names(&self, out: &mut Out) -> Result<(), Error> {
+        let objects = self.report.all_objects();
+        let left_out = output::name::write(objects, self.report.namespace.is_some(), &[], out)?;
+        warn_of_left_out(left_out);
+        Ok(())
+    }
+
+    fn write_page(&self, out: &mut Out) -> Result<(), Error> {
+        Ok(output::picture::html::write_scan(
+            self.report,
+            self.scan.is_filtered(),
+            out,
+        )?)
+    }
+
+    fn graph(&self) -> Result<Graph, Error> {
+        Ok(Graph::of_scan(self.report))
+    }
+
+    fn write_table(&self, wide: bool, style: &Style, out: &mut Out) -> io::Result<()> {
+        output::scan::write(self.report, options(self.scan, wide, self.took), style, out)
+    }
+}
+
+fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), Error> {
+    print(&Scanned { report, scan, took }, scan.show.format)?;
     warn(report, scan);
     Ok(())
 }
 
-fn options(scan: &Scan, took: Option<Duration>) -> output::scan::Options {
+fn options(scan: &Scan, wide: bool, took: Option<Duration>) -> output::scan::Options {
     output::scan::Options {
-        wide: scan.show.format == Format::Wide,
+        wide,
         no_headers: scan.show.no_headers,
         took,
         filtered: scan.is_filtered(),
@@ -326,11 +349,8 @@ fn warn_of_left_out(left_out: usize) {
 
 /// Whether the output itself says what was not read.
 fn says_what_is_missing(scan: &Scan) -> bool {
-    match scan.show.format {
-        Format::Json | Format::Yaml | Format::Html | Format::Dot | Format::Mermaid => true,
-        Format::Table | Format::Wide => !scan.show.no_headers,
-        Format::Name => false,
-    }
+    let format = scan.show.format;
+    format.is_document() || format.is_picture() || format != Format::Name && !scan.show.no_headers
 }
 
 /// Prints what was not read to stderr, for formats without a place for it. Without that, an empty output

@@ -8,22 +8,25 @@ pub(super) mod watch;
 
 use std::{
     collections::BTreeSet,
-    io::{BufWriter, Write, stdin, stdout},
+    io::{self, Write, stdin},
 };
 
 use jiff::Timestamp;
 
 use self::{look::Explainer, watch::Watch};
-use super::{block_on, picture, terminal, witness::Witness};
+use super::{
+    block_on,
+    print::{Out, Printable, print},
+    witness::Witness,
+};
 use crate::{
-    cli::Format,
     cluster::{Server, connect::connect},
     command::RunFlags,
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
     object::{ObjectRef, ResourceType},
-    output::{self, picture::Graph},
+    output::{self, Style, picture::Graph},
     report::{ExplainReport, gaps, together},
     settings::Explain,
     snapshot::{
@@ -107,7 +110,13 @@ pub(super) fn run<'a>(
         }
     };
     explanations.notes.iter().for_each(|note| super::warn(note));
-    show(&explanations.reports, explain.format, &explain.run_flags())?;
+    if !explanations.reports.is_empty() {
+        let explained = Explained {
+            reports: &explanations.reports,
+            there: &explain.run_flags(),
+        };
+        print(&explained, explain.format)?;
+    }
     explanations.errors.iter().for_each(super::complain);
     Ok((explanations.exit_code(explain), explanations.finalizers))
 }
@@ -142,9 +151,10 @@ async fn explain_all<'a>(
         explanations
             .add_all(targets, explain, facts?, &mut explainer)
             .await;
-        let version = match explain.format {
-            Format::Json | Format::Yaml if !watch.stopped() => witness.server_version().await,
-            _ => None,
+        let version = if explain.format.is_document() && !watch.stopped() {
+            witness.server_version().await
+        } else {
+            None
         };
         for report in &mut explanations.reports {
             report.source.clone_from(&source);
@@ -244,40 +254,41 @@ fn stopped_error(name: Option<&str>) -> Error {
     }
 }
 
-fn show(reports: &[ExplainReport], format: Format, there: &RunFlags) -> Result<(), Error> {
-    let mut out = BufWriter::new(stdout().lock());
-    match format {
-        _ if reports.is_empty() => {}
-        Format::Json => reports
-            .iter()
-            .try_for_each(|report| output::json::write(report, &mut out))?,
-        Format::Yaml => {
-            for (at, report) in reports.iter().enumerate() {
-                if at > 0 {
-                    writeln!(out, "---")?;
-                }
-                output::yaml::write(report, &mut out)?;
-            }
-        }
-        Format::Name => reports.iter().try_for_each(|report| name(report, &mut out))?,
-        Format::Html => output::picture::html::write_explanations(reports, &mut out)?,
-        Format::Dot => output::picture::dot::write(&Graph::of_explanations(reports), &mut out)?,
-        Format::Mermaid => picture::mermaid(&Graph::of_explanations(reports), &mut out)?,
-        Format::Table | Format::Wide => {
-            let style = terminal::style();
-            for (at, report) in reports.iter().enumerate() {
-                if at > 0 {
-                    writeln!(out)?;
-                }
-                output::explain::write(report, format == Format::Wide, &style, &mut out)?;
-            }
-            for together in together::of_explained(reports, there) {
-                output::explain::write_together(&together, &style, &mut out)?;
-            }
-        }
+/// The explanations, as they are printed.
+struct Explained<'a> {
+    reports: &'a [ExplainReport],
+    there: &'a RunFlags,
+}
+
+impl Printable for Explained<'_> {
+    type Document = ExplainReport;
+
+    fn documents(&self) -> &[ExplainReport] {
+        self.reports
     }
-    out.flush()?;
-    Ok(())
+
+    fn write_names(&self, out: &mut Out) -> Result<(), Error> {
+        self.reports.iter().try_for_each(|report| name(report, out))
+    }
+
+    fn write_page(&self, out: &mut Out) -> Result<(), Error> {
+        Ok(output::picture::html::write_explanations(self.reports, out)?)
+    }
+
+    fn graph(&self) -> Result<Graph, Error> {
+        Ok(Graph::of_explanations(self.reports))
+    }
+
+    fn write_table(&self, wide: bool, style: &Style, out: &mut Out) -> io::Result<()> {
+        for (at, report) in self.reports.iter().enumerate() {
+            if at > 0 {
+                writeln!(out)?;
+            }
+            output::explain::write(report, wide, style, out)?;
+        }
+        let mut together = together::of_explained(self.reports, self.there).into_iter();
+        together.try_for_each(|together| output::explain::write_together(&together, style, out))
+    }
 }
 
 fn name(report: &ExplainReport, out: &mut impl Write) -> Result<(), Error> {

@@ -1,15 +1,17 @@
 //! `version`: ask the server, print what is known, then fail if the server did not answer.
 
-use std::io::{Write, stdout};
+use std::{io, slice};
 
-use super::block_on;
+use super::{
+    block_on,
+    print::{Out, Printable, print},
+};
 use crate::{
-    cli::VersionFormat,
     cluster::{self, Server, connect::connect},
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
-    output,
+    output::{self, Style},
     report::{VersionReport, version::ServerVersion},
     settings::{Connection, Version},
 };
@@ -21,15 +23,21 @@ pub(super) fn run(wanted: &Version, knowledge: &Knowledge) -> Result<Exit, Error
         Err(fault) => (None, Some(fault)),
     };
     let report = VersionReport::new(knowledge, server);
-    let mut out = stdout().lock();
-    match wanted.format {
-        VersionFormat::Table => output::version::write(&report, &mut out)?,
-        VersionFormat::Json => output::json::write(&report, &mut out)?,
-        VersionFormat::Yaml => output::yaml::write(&report, &mut out)?,
-    }
-    out.flush()?;
+    print(&report, wanted.format)?;
     // As kubectl version does.
     fault.map_or(Ok(Exit::Done), Err)
+}
+
+impl Printable for VersionReport {
+    type Document = Self;
+
+    fn documents(&self) -> &[Self] {
+        slice::from_ref(self)
+    }
+
+    fn write_table(&self, _: bool, _: &Style, out: &mut Out) -> io::Result<()> {
+        output::version::write(self, out)
+    }
 }
 
 async fn ask(connection: &Connection) -> Result<ServerVersion, Error> {

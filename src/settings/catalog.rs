@@ -2,7 +2,7 @@
 
 use super::{trimmed, usage};
 use crate::{
-    cli::{CatalogArgs, CatalogFormat},
+    cli::{CatalogArgs, Format},
     error::Error,
     knowledge::{Consequence, Filter},
 };
@@ -13,7 +13,7 @@ pub struct Catalog {
     /// The entries to list.
     pub filter: Filter,
     /// The format.
-    pub format: CatalogFormat,
+    pub format: Format,
     /// Whether to leave out headings and the closing line.
     pub no_headers: bool,
 }
@@ -28,7 +28,7 @@ impl Catalog {
                 kinds: trimmed(words.kinds),
                 consequence: words.consequence.as_deref().map(consequence).transpose()?,
             },
-            format: words.output,
+            format: words.output.into(),
             no_headers: words.no_headers,
         })
     }

@@ -6,7 +6,7 @@ use http::Uri;
 
 use super::{Connection, NamespaceChoice, targets::objects, usage};
 use crate::{
-    cli::{ConnectionArgs, EtcdArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs, RescueArgs},
+    cli::{ConnectionArgs, EtcdArgs, FinalizeArgs, Format, GuardArgs, NudgeArgs, RemoveArgs, RescueArgs},
     error::Error,
     knowledge::Consequence,
     object::{Finalizer, List},
@@ -41,7 +41,7 @@ pub struct Guarded {
     /// The connection to the cluster.
     pub connection: Box<Connection>,
     /// The format.
-    pub format: PlanFormat,
+    pub format: Format,
 }
 
 /// The change to make to each object.
@@ -260,7 +260,7 @@ impl Guarded {
             audit_file: guard.audit_file,
             event: guard.event,
             connection: Box::new(Connection::new(connection)?),
-            format: guard.output,
+            format: guard.output.into(),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Connection, without_cluster};
 use crate::{
-    cli::{ConnectionArgs, VersionArgs, VersionFormat},
+    cli::{ConnectionArgs, Format, VersionArgs},
     error::Error,
 };
 
@@ -12,7 +12,7 @@ pub struct Version {
     /// The server to ask; none for `--client`.
     pub server: Option<Box<Connection>>,
     /// The form of the output.
-    pub format: VersionFormat,
+    pub format: Format,
 }
 
 impl Version {
@@ -26,7 +26,7 @@ impl Version {
         };
         Ok(Version {
             server,
-            format: words.output,
+            format: words.output.into(),
         })
     }
 }

@@ -1,16 +1,17 @@
 //! Prints the plan and the outcome.
 
-use std::io::{BufWriter, Write, stdout};
-
-use serde::Serialize;
+use std::{io, slice};
 
 use super::prepare::{PreparedPlans, Unchanged};
 use crate::{
-    cli::PlanFormat,
+    cli::Format,
     error::Error,
     output::{self, Style},
     report::{OutcomeReport, PlanReport, plan::UnchangedReport},
-    run::{inform, terminal},
+    run::{
+        inform,
+        print::{Out, Printable, print},
+    },
     settings::Guarded,
 };
 
@@ -35,7 +36,7 @@ pub(super) fn plan(
     if lines.is_empty()
         && prepared.refused.is_empty()
         && unchanged.is_empty()
-        && asked.format == PlanFormat::Table
+        && asked.format == Format::Table
     {
         if !prepared.failed {
             inform("No PersistentVolume is being deleted. Nothing was changed.");
@@ -52,7 +53,7 @@ pub(super) fn plan(
         &prepared.refused,
         unchanged,
     );
-    show(asked, &report, output::plan::write)
+    print(&report, asked.format)
 }
 
 fn unchanged(one: &Unchanged) -> UnchangedReport {
@@ -64,23 +65,29 @@ fn unchanged(one: &Unchanged) -> UnchangedReport {
 
 /// Prints the outcome.
 pub(super) fn outcome(asked: &Guarded, report: &OutcomeReport) -> Result<(), Error> {
-    if asked.format == PlanFormat::Yaml {
-        writeln!(stdout(), "---")?;
-    }
-    show(asked, report, output::plan::write_outcome)
+    print(report, asked.format)
 }
 
-fn show<T: Serialize>(
-    asked: &Guarded,
-    report: &T,
-    table: impl Fn(&T, &Style, &mut BufWriter<std::io::StdoutLock<'static>>) -> std::io::Result<()>,
-) -> Result<(), Error> {
-    let mut out = BufWriter::new(stdout().lock());
-    match asked.format {
-        PlanFormat::Json => output::json::write(report, &mut out)?,
-        PlanFormat::Yaml => output::yaml::write(report, &mut out)?,
-        PlanFormat::Table => table(report, &terminal::style(), &mut out)?,
+impl Printable for PlanReport {
+    type Document = Self;
+
+    fn documents(&self) -> &[Self] {
+        slice::from_ref(self)
     }
-    out.flush()?;
-    Ok(())
+
+    fn write_table(&self, _: bool, style: &Style, out: &mut Out) -> io::Result<()> {
+        output::plan::write(self, style, out)
+    }
+}
+
+impl Printable for OutcomeReport {
+    type Document = Self;
+
+    fn documents(&self) -> &[Self] {
+        slice::from_ref(self)
+    }
+
+    fn write_table(&self, _: bool, style: &Style, out: &mut Out) -> io::Result<()> {
+        output::plan::write_outcome(self, style, out)
+    }
 }

@@ -5,8 +5,9 @@
 use std::{
     cell::Cell,
     collections::BTreeMap,
-    io::{self, BufWriter, Write, stderr, stdout},
+    io::{self, Write, stderr},
     path::{Path, PathBuf},
+    slice,
     time::{Duration, Instant},
 };
 
@@ -17,7 +18,6 @@ use super::{
     until_stopped, warn_of_left_out, with_progress,
 };
 use crate::{
-    cli::Format,
     cluster::{
         self, Reading, Server,
         connect::{FoundCluster, connect_from, surroundings::Surroundings},
@@ -25,7 +25,7 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
-    output,
+    output::{self, Style},
     report::{
         ClustersReport, GapReport, ScanReport,
         clusters::{ClusterName, ClusterReport},
@@ -33,6 +33,7 @@ use crate::{
     run::{
         block_on,
         look::{Investigation, Limits},
+        print::{Out, Printable, print},
         terminal,
         witness::Witness,
     },
@@ -305,19 +306,36 @@ fn no_picture() -> Error {
     }
 }
 
+/// The report, as it is printed.
+struct Scanned<'a> {
+    report: &'a ClustersReport,
+    scan: &'a Scan,
+}
+
+impl Printable for Scanned<'_> {
+    type Document = ClustersReport;
+
+    fn documents(&self) -> &[ClustersReport] {
+        slice::from_ref(self.report)
+    }
+
+    fn write_names(&self, out: &mut Out) -> Result<(), Error> {
+        warn_of_left_out(write_names(self.report, self.scan, out)?);
+        Ok(())
+    }
+
+    fn write_table(&self, wide: bool, style: &Style, out: &mut Out) -> io::Result<()> {
+        output::scan::write_clusters(self.report, options(self.scan, wide, None), style, out)
+    }
+
+    fn has_no_such_form(&self) -> Error {
+        no_picture()
+    }
+}
+
 /// Prints the report, and says how it ended.
 fn finish(report: &ClustersReport, scan: &Scan) -> Result<Exit, Error> {
-    let mut out = BufWriter::new(stdout().lock());
-    match scan.show.format {
-        Format::Json => output::json::write(report, &mut out)?,
-        Format::Yaml => output::yaml::write(report, &mut out)?,
-        Format::Name => warn_of_left_out(write_names(report, scan, &mut out)?),
-        Format::Table | Format::Wide => {
-            output::scan::write_clusters(report, options(scan, None), &terminal::style(), &mut out)?;
-        }
-        Format::Html | Format::Dot | Format::Mermaid => return Err(no_picture()),
-    }
-    out.flush()?;
+    print(&Scanned { report, scan }, scan.show.format)?;
     if !says_what_is_missing(scan) {
         // If stderr is closed, nobody can read this.
         drop(output::scan::write_clusters_not_read(
