@@ -74,6 +74,11 @@ impl<'a> VolumeSnapshotContent<'a> {
         self.0.text("/spec/volumeSnapshotRef/uid")
     }
 
+    /// Its class; empty if it names none.
+    pub(crate) fn class(self) -> &'a str {
+        self.0.text("/spec/volumeSnapshotClassName")
+    }
+
     /// The snapshot at the provider that it was made for; empty if the snapshot was made for it.
     pub(crate) fn given_handle(self) -> &'a str {
         self.0.text("/spec/source/snapshotHandle")
@@ -136,6 +141,7 @@ mod tests {
             "apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshotContent",
             "metadata": {"name": "content-1"},
             "spec": {"driver": "d.example", "deletionPolicy": "Retain", "source": {"snapshotHandle": "snap-0"},
+                "volumeSnapshotClassName": "fast",
                 "volumeSnapshotRef": {"namespace": "shop", "name": "before", "uid": "u-1"}},
             "status": {"snapshotHandle": "snap-1", "error": {"message": "no room", "time": "2026-01-01T10:00:00Z"}},
         });
@@ -146,6 +152,7 @@ mod tests {
             |content| content.snapshot_namespace() => "shop", absent "";
             |content| content.snapshot_name() => "before", absent "";
             |content| content.snapshot_uid() => "u-1", absent "";
+            |content| content.class() => "fast", absent "";
             |content| content.given_handle() => "snap-0", absent "";
             |content| content.handle() => "snap-1", absent "";
             |content| content.error().message() => "no room", absent "";

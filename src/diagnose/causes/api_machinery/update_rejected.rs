@@ -121,7 +121,7 @@ fn add_rejections(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'
             add_rejections_of_update(object, finding, is_of_operator, view);
             // If not all of it could be read, the controller may run and be rejected. Then it is not called gone.
             if finding.wait.verdict == Verdict::Orphaned && view.missed() > missed_before {
-                finding.wait.verdict = Verdict::Stalled;
+                finding.wait.verdict = Verdict::Unknown;
                 finding.say(NOT_KNOWN);
             }
         }

@@ -37,13 +37,13 @@
 //! | verdict | when |
 //! |---|---|
 //! | in-use | its VolumeSnapshot is not being deleted |
-//! | failing | the driver reports an error |
+//! | failing | the driver reports an error; if that is about a class, a missing one is named |
 //! | stalled | it was deleted without its VolumeSnapshot, or nobody acts |
 //! | orphaned | the driver is gone |
 //!
 //! # What it reads
 //!
-//! The VolumeSnapshot, the events, and whether the driver is installed.
+//! The VolumeSnapshot, the events, the VolumeSnapshotClass, and whether the driver is installed.
 //!
 //! # Sources
 //!
@@ -68,7 +68,7 @@ use crate::{
         timing,
         view::View,
     },
-    object::{Finalizer, join_group, pasteable},
+    object::{Finalizer, ObjectRef, join_group, pasteable},
     snapshot::facts::Object,
 };
 
@@ -188,6 +188,41 @@ fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
         }
     };
     finding.steps.extend(csi_errors::steps(content, message));
+    add_missing_class(finding, content, message, view);
+}
+
+/// Adds the class of the content if it does not exist, and the error is about a class. Some versions of the sidecar read
+/// the Secret for the deletion from the class, others from annotations of the content. So a missing class alone proves
+/// nothing.
+fn add_missing_class(finding: &mut Finding, content: &Object, message: &str, view: &View<'_>) {
+    let class = VolumeSnapshotContent(content).class();
+    let is_missing = || matches!(view.object(GROUP, "volumesnapshotclasses", "", class), Ok(None));
+    if class.is_empty() || !message.contains("class") || !is_missing() {
+        return;
+    }
+    finding.wait.on.push(Blocker::new(
+        Some(ObjectRef {
+            type_name: join_group("volumesnapshotclasses", GROUP),
+            kind: "VolumeSnapshotClass".to_owned(),
+            api_version: content.reference().api_version,
+            namespace: None,
+            name: class.to_owned(),
+            uid: String::new(),
+        }),
+        "does not exist; spec.volumeSnapshotClassName names it, and the error is about its class".to_owned(),
+    ));
+    let step = Step {
+        when: When::Intended,
+        text: format!(
+            "create VolumeSnapshotClass {class} again, with the driver and the Secret that it had. The csi-snapshotter \
+             then goes on"
+        ),
+        command: None,
+        safety: Safety::Reversible,
+        lets_go: Vec::new(),
+    };
+    let released = release::by_end_of(content);
+    finding.steps.push(release::letting_go(step, released));
 }
 
 /// The annotation `volumesnapshot-being-deleted` is missing: the sidecar does nothing until the snapshot itself is

@@ -2,13 +2,17 @@
 
 use serde_json::json;
 
-use crate::diagnose::{
-    Safety, Verdict,
-    causes::storage::tests::{
-        assert_destructive_steps_warn, claim, driver, lease, metadata, snapshot_object, text, verdict, volume,
+use crate::{
+    diagnose::{
+        Diagnosis, Safety, Verdict,
+        causes::storage::tests::{
+            assert_destructive_steps_warn, claim, driver, lease, metadata, snapshot_object, text, verdict,
+            volume,
+        },
+        model::Step,
+        testing::{fixtures::LONG_AGO, told::command_line, world::World},
     },
-    model::Step,
-    testing::{fixtures::LONG_AGO, told::command_line, world::World},
+    snapshot::facts::Object,
 };
 
 #[test]
@@ -114,6 +118,35 @@ fn a_content_is_stuck_without_the_annotation_of_the_snapshot_controller() {
     assert_eq!(verdict(&diagnosis), Verdict::Orphaned);
     let hidden = World::of([made("", "Delete"), driver()]).hiding("volumesnapshots");
     assert_eq!(verdict(&hidden.explain_first()), Verdict::Unknown);
+}
+
+#[test]
+fn a_missing_class_is_named_only_if_the_error_is_about_the_class() {
+    let failing = |message: &str, others: Vec<Object>| {
+        let protection = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
+        let mut value = json!({"metadata": metadata("c", "", &[protection], true),
+            "spec": {"driver": "d.example.com", "deletionPolicy": "Delete", "source": {"volumeHandle": "disk-1"},
+                "volumeSnapshotClassName": "nightly",
+                "volumeSnapshotRef": {"namespace": "ns", "name": "s", "uid": "uid-s"}},
+            "status": {"snapshotHandle": "snap-1", "error": {"message": message, "time": "2026-01-01T00:00:00Z"}}});
+        value["metadata"]["annotations"] =
+            json!({"snapshot.storage.kubernetes.io/volumesnapshot-being-deleted": "yes"});
+        let content = snapshot_object("volumesnapshotcontents", "VolumeSnapshotContent", value);
+        let world =
+            World::of([content, driver()]).with_type("snapshot.storage.k8s.io", "volumesnapshotclasses");
+        let diagnosis = others.into_iter().fold(world, World::with).explain_first();
+        assert_eq!(verdict(&diagnosis), Verdict::Failing);
+        diagnosis
+    };
+    let about_class = "Failed to get snapshot class or credentials";
+    let says = |diagnosis: &Diagnosis| text(diagnosis).contains("VolumeSnapshotClass nightly");
+    let named = failing(about_class, vec![]);
+    assert!(says(&named));
+    assert_destructive_steps_warn(&named);
+    assert!(!says(&failing("the backend is busy", vec![])));
+    let class = json!({"metadata": metadata("nightly", "", &[], false), "driver": "d.example.com"});
+    let class = snapshot_object("volumesnapshotclasses", "VolumeSnapshotClass", class);
+    assert!(!says(&failing(about_class, vec![class])));
 }
 
 #[test]
