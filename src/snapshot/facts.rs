@@ -286,11 +286,17 @@ impl Object {
 
     /// An annotation; empty if it is missing.
     pub fn annotation(&self, name: &str) -> &str {
+        self.some_annotation(name).unwrap_or_default()
+    }
+
+    /// Whether it has an annotation, which may be empty.
+    pub fn has_annotation(&self, name: &str) -> bool {
+        self.some_annotation(name).is_some()
+    }
+
+    fn some_annotation(&self, name: &str) -> Option<&str> {
         let annotations = self.value.pointer("/metadata/annotations");
-        annotations
-            .and_then(|all| all.get(name))
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        annotations.and_then(|all| all.get(name)?.as_str())
     }
 
     /// `metadata.name`.
@@ -306,6 +312,16 @@ impl Object {
     /// `metadata.uid`.
     pub fn uid(&self) -> &str {
         self.text("/metadata/uid")
+    }
+
+    /// `metadata.resourceVersion`; empty if only a part of the metadata was read.
+    pub fn resource_version(&self) -> &str {
+        self.text("/metadata/resourceVersion")
+    }
+
+    /// When it was made.
+    pub fn created(&self) -> Option<Timestamp> {
+        self.time("/metadata/creationTimestamp")
     }
 
     /// Whether it is of this type.
@@ -377,10 +393,15 @@ impl Object {
         field(found, "lastTransitionTime")?.parse().ok()
     }
 
+    /// The references to its owners.
+    pub fn owners(&self) -> &[Value] {
+        self.list("/metadata/ownerReferences")
+    }
+
     /// The owner that is its controller: kind and name.
     pub fn controller(&self) -> Option<(&str, &str)> {
         let owner = self
-            .list("/metadata/ownerReferences")
+            .owners()
             .iter()
             .find(|o| o.get("controller") == Some(&Value::Bool(true)))?;
         let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -421,11 +442,10 @@ impl Object {
         !(ty.plural == "events" && matches!(&*ty.group, "" | "events.k8s.io"))
     }
 
-    /// The owner references to the owner with this uid.
-    pub fn owned_by<'a>(&'a self, uid: &'a str) -> impl Iterator<Item = &'a Value> {
-        self.list("/metadata/ownerReferences")
-            .iter()
-            .filter(move |owner| owner.get("uid").and_then(Value::as_str) == Some(uid))
+    /// Whether the object with this uid owns it.
+    pub fn is_owned_by(&self, uid: &str) -> bool {
+        let mut uids = self.owners().iter().map(|owner| owner.get("uid"));
+        uids.any(|owner| owner.and_then(Value::as_str) == Some(uid))
     }
 
     /// The full reference to the object.

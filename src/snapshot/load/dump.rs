@@ -250,10 +250,8 @@ impl Dump {
     /// The objects of the dump that have owners. They need not be all.
     fn owned(&self, place: &Where) -> Owned {
         let is_one = |object: &&Object| match place {
-            Where::Namespace(namespace) => {
-                object.namespace() == namespace && !object.list("/metadata/ownerReferences").is_empty()
-            }
-            Where::Owner(uid) => object.owned_by(uid).next().is_some(),
+            Where::Namespace(namespace) => object.namespace() == namespace && !object.owners().is_empty(),
+            Where::Owner(uid) => object.is_owned_by(uid),
         };
         let all = self.objects.values().flatten();
         Owned {
@@ -343,7 +341,7 @@ fn seen(object: &Object, finalizers: Vec<Finalizer>) -> Seen {
     let reference: ObjectRef = object.reference();
     Seen {
         object: reference,
-        created: object.time("/metadata/creationTimestamp"),
+        created: object.created(),
         deletion: object.deletion(),
         finalizers: finalizers
             .into_iter()
