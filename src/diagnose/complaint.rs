@@ -211,7 +211,7 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
         text: format!("{}{count}", shortened(&join(event.reason(), event.message()))),
         time,
         is_failure: true,
-        author: if event.about().is_empty() {
+        author: if event.about_uid().is_empty() {
             Author::Unknown
         } else {
             author::of_event(event)

@@ -47,6 +47,6 @@ pub(crate) fn is_of_sidecar(event: Event<'_>, object: &Object, driver: &str, vie
     let is_recent = event
         .last_time()
         .is_some_and(|time| timing::is_recent_complaint(time, view.now()));
-    let is_about = event.about() == object.uid();
+    let is_about = event.about_uid() == object.uid();
     !driver.is_empty() && is_about && is_recent && !named.is_empty() && named.into_iter().all(is_it)
 }

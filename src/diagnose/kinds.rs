@@ -5,8 +5,9 @@
 //! of Kubernetes itself, and ask every question. A field that is missing, or has another JSON type, is absent: an empty
 //! text, an empty list or `None`.
 //!
-//! The kinds of Kubernetes and of its CSI sidecars are here. Fields of other kinds stay where they are read: the paths
-//! come from the catalogue, or one cause alone knows the product.
+//! The kinds of Kubernetes and of its CSI sidecars are here, and what objects of every kind have, such as conditions.
+//! Fields of other kinds stay where they are read: the paths come from the catalogue, or one cause alone knows the
+//! product. A place that a JSON patch names is a field too, so its view names it.
 
 mod admission_policy;
 mod api_service;
@@ -22,6 +23,7 @@ mod node;
 mod owner_reference;
 mod persistent_volume;
 mod persistent_volume_claim;
+mod phase;
 mod pod;
 mod pod_disruption_budget;
 mod pod_spec;
@@ -53,8 +55,9 @@ pub(crate) use managed_fields::ManagedFields;
 pub(crate) use matcher::{AdmissionRule, Matcher};
 pub(crate) use node::Node;
 pub(crate) use owner_reference::OwnerReference;
-pub(crate) use persistent_volume::PersistentVolume;
+pub(crate) use persistent_volume::{NodeRequirement, PersistentVolume};
 pub(crate) use persistent_volume_claim::PersistentVolumeClaim;
+pub(crate) use phase::phase;
 pub(crate) use pod::Pod;
 pub(crate) use pod_disruption_budget::PodDisruptionBudget;
 pub(crate) use pod_spec::PodSpec;

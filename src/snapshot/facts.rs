@@ -373,24 +373,24 @@ impl Object {
             .is_some_and(|fields| fields.keys().any(|key| key != "metadata"))
     }
 
+    /// Whether it is an event about an object with this kind and name.
+    pub fn is_about(&self, kind: &str, name: &str) -> bool {
+        self.text("/involvedObject/kind") == kind && self.text("/involvedObject/name") == name
+    }
+
+    /// Its conditions.
+    pub fn conditions(&self) -> &[Value] {
+        self.list("/status/conditions")
+    }
+
     /// A condition: status, reason, message.
     pub fn condition(&self, kind: &str) -> Option<(&str, &str, &str)> {
         let found = self
-            .list("/status/conditions")
+            .conditions()
             .iter()
             .find(|c| c.get("type").and_then(Value::as_str) == Some(kind))?;
         let field = |name: &str| found.get(name).and_then(Value::as_str).unwrap_or_default();
         Some((field("status"), field("reason"), field("message")))
-    }
-
-    /// When a condition changed to this status, if it has the status now.
-    pub fn since(&self, kind: &str, status: &str) -> Option<Timestamp> {
-        let field = |condition: &Value, name: &str| condition.get(name)?.as_str().map(str::to_owned);
-        let found = self.list("/status/conditions").iter().find(|condition| {
-            field(condition, "type").as_deref() == Some(kind)
-                && field(condition, "status").as_deref() == Some(status)
-        })?;
-        field(found, "lastTransitionTime")?.parse().ok()
     }
 
     /// The references to its owners.
@@ -458,5 +458,61 @@ impl Object {
             name: self.name().to_owned(),
             uid: self.uid().to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{
+        api::core::v1 as core,
+        apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
+    };
+
+    use super::*;
+
+    fn object(value: impl Serialize) -> Object {
+        Object {
+            resource: Resource::new("", "pods"),
+            kind: "Pod".into(),
+            api_version: "v1".into(),
+            value: serde_json::to_value(value).expect("an object as JSON"),
+        }
+    }
+
+    #[test]
+    fn metadata_of_an_object_is_read() {
+        let created: Timestamp = "2026-01-01T10:00:00Z".parse().expect("a time");
+        let pod = object(core::Pod {
+            metadata: ObjectMeta {
+                resource_version: Some("7".into()),
+                creation_timestamp: Some(Time(created)),
+                annotations: Some([("note".to_owned(), String::new())].into()),
+                owner_references: Some(vec![OwnerReference {
+                    uid: "u-1".into(),
+                    ..Default::default()
+                }]),
+                ..Default::default()
+            },
+            ..Default::default()
+        });
+        assert_eq!(pod.resource_version(), "7");
+        assert_eq!(pod.created(), Some(created));
+        assert!(pod.has_annotation("note") && !pod.has_annotation("other"));
+        assert_eq!(pod.owners().len(), 1);
+        assert!(pod.is_owned_by("u-1") && !pod.is_owned_by("u-2"));
+    }
+
+    #[test]
+    fn an_event_is_about_one_object() {
+        let event = object(core::Event {
+            involved_object: core::ObjectReference {
+                kind: Some("Pod".into()),
+                name: Some("web".into()),
+                ..Default::default()
+            },
+            ..Default::default()
+        });
+        assert!(event.is_about("Pod", "web"));
+        assert!(!event.is_about("Pod", "db") && !event.is_about("Job", "web"));
     }
 }

@@ -14,7 +14,7 @@ use crate::{
             trace::{Holder, Sign, Tells, Trace},
             writer,
         },
-        kinds::{Job, Pod, Workload},
+        kinds::{Condition, Job, Pod, Workload},
         model::Strength,
         timing,
         view::{Missing, View},
@@ -203,7 +203,7 @@ fn condition_since(
     holds: bool,
     view: &View<'_>,
 ) -> (Option<Timestamp>, String) {
-    let since = object.since(condition, if holds { "True" } else { "False" });
+    let since = Condition::since(object, condition, if holds { "True" } else { "False" });
     let words = since.map_or_else(String::new, |since| {
         format!(" for {}", Age::between(since, view.now()))
     });

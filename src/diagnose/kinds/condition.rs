@@ -15,12 +15,19 @@ pub(crate) struct Condition<'a>(&'a Value);
 impl<'a> Condition<'a> {
     /// All conditions of an object, in their order.
     pub(crate) fn all(object: &'a Object) -> impl Iterator<Item = Self> {
-        object.list("/status/conditions").iter().map(Condition)
+        object.conditions().iter().map(Condition)
     }
 
     /// The condition of this type.
     pub(crate) fn of_type(object: &'a Object, kind: &str) -> Option<Self> {
         Self::all(object).find(|condition| some_text(condition.0, "/type") == Some(kind))
+    }
+
+    /// Since when the condition of this type has this status; none if it has another one.
+    pub(crate) fn since(object: &Object, kind: &str, status: &str) -> Option<Timestamp> {
+        let mut all = Condition::all(object);
+        let found = all.find(|condition| condition.kind() == kind && condition.status() == status);
+        found.and_then(Condition::changed)
     }
 
     /// Its type.
@@ -59,7 +66,7 @@ mod tests {
     use k8s_openapi::{api::core::v1 as core, apimachinery::pkg::apis::meta::v1::Time};
 
     use super::*;
-    use crate::diagnose::kinds::testing::reads;
+    use crate::diagnose::{kinds::testing::reads, testing::world::bare};
 
     #[test]
     fn conditions() {
@@ -79,6 +86,7 @@ mod tests {
             }),
             ..Default::default()
         };
+        let whole = serde_json::to_value(&node).expect("an object as JSON");
         reads!(node => |object| Condition::all(object).next();
             |first| first.map_or("", Condition::kind) => "Ready", absent "";
             |first| first.map_or("", Condition::status) => "False", absent "";
@@ -86,6 +94,13 @@ mod tests {
             |first| first.map_or("", Condition::message) => "no network", absent "";
             |first| first.and_then(Condition::changed) => Some(changed), absent None::<()>;
             |first| first.and_then(Condition::heartbeat) => Some(heartbeat), absent None::<()>;
+        );
+        reads!(node => |object: &Object| Condition::since(object, "Ready", "False");
+            |since| since => Some(changed), absent None::<()>;
+        );
+        assert_eq!(
+            Condition::since(&bare("", "nodes", "Node", whole), "Ready", "True"),
+            None
         );
         reads!(node => |object| Condition::of_type(object, "Ready");
             |ready| ready.map(Condition::message) => Some("no network"), absent None::<()>;

@@ -25,13 +25,13 @@ impl<'a> Event<'a> {
     }
 
     /// The uid of the object that it is about; empty if it names none.
-    pub(crate) fn about(self) -> &'a str {
+    pub(crate) fn about_uid(self) -> &'a str {
         self.0.text("/involvedObject/uid")
     }
 
     /// Whether it is not about another object of this name.
     pub(crate) fn may_be_about(self, object: &Object) -> bool {
-        self.about().is_empty() || self.about() == object.uid()
+        self.about_uid().is_empty() || self.about_uid() == object.uid()
     }
 
     /// Who reported it, in its two fields for that. Either may be empty, and nobody checks them.
@@ -92,7 +92,7 @@ mod tests {
             |event| event.reason() => "Failed", absent "";
             |event| event.message() => "no room", absent "";
             |event| event.is_warning() => true, absent false;
-            |event| event.about() => "u-1", absent "";
+            |event| event.about_uid() => "u-1", absent "";
             |event| event.may_be_about(&other) => false, absent true;
             |event| event.reporters() => ["kubelet", "k8s.example/kubelet"], absent ["", ""];
         );

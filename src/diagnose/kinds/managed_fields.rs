@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    diagnose::kinds::read::{some_text, time},
+    diagnose::kinds::read::{some_text, text},
     snapshot::facts::Object,
 };
 
@@ -25,7 +25,12 @@ impl<'a> ManagedFields<'a> {
 
     /// When the program changed one of these fields last.
     pub(crate) fn time(self) -> Option<Timestamp> {
-        time(self.0, "/time")
+        self.time_in_words().parse().ok()
+    }
+
+    /// The same as it is written; empty if it is not.
+    pub(crate) fn time_in_words(self) -> &'a str {
+        text(self.0, "/time")
     }
 
     /// Whether it wrote them through the subresource `status`.
@@ -70,6 +75,7 @@ mod tests {
         reads!(pod => |object| ManagedFields::all(object).next();
             |first| first.and_then(ManagedFields::manager) => Some("kubelet"), absent None::<()>;
             |first| first.and_then(ManagedFields::time) => Some(written), absent None::<()>;
+            |first| first.map_or("", ManagedFields::time_in_words) => "2026-01-01T10:00:00Z", absent "";
             |first| first.is_some_and(ManagedFields::is_of_status) => true, absent false;
             |first| first.is_some_and(|one| one.below(&["f:status", "f:phase"]).is_some_and(Value::is_object)) => true, absent false;
         );

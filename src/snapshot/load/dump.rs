@@ -191,7 +191,7 @@ impl Dump {
                 // A missing event proves nothing: events expire.
                 let namespace = namespace.as_deref().unwrap_or("default");
                 self.list(&Resource::new("", "events"), Some(namespace), true, |event| {
-                    event.text("/involvedObject/kind") == kind && event.text("/involvedObject/name") == name
+                    event.is_about(kind, name)
                 })
             }
             Query::Content { namespace } => Ok(Answer::Content(Box::new(self.content(namespace)))),
