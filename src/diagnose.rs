@@ -238,7 +238,7 @@ fn extend_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
 
 fn headline(target: &Object, findings: &[Finding], is_at_risk: bool, view: &View<'_>) -> String {
     let name = target.reference().pasteable();
-    let phase = match target.text("/status/phase") {
+    let phase = match kinds::phase(target).unwrap_or_default() {
         "" | "Terminating" => String::new(),
         phase if target.deletion().is_some() => format!(", still {phase}"),
         phase => format!(", {phase}"),

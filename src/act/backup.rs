@@ -54,7 +54,7 @@ pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf,
 /// Writes the copy of a claim whose volume is changed, and returns its path. The claim itself is not changed; the copy
 /// is for making it again.
 pub fn backup_claim(claim: &Object, directory: &Path) -> Result<PathBuf, Error> {
-    let version = claim.text("/metadata/resourceVersion");
+    let version = claim.resource_version();
     save(claim, &claim.reference(), version, directory)
 }
 

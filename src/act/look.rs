@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     cluster::{self, Server},
-    diagnose::reclaim_policy,
+    diagnose::{kinds::ManagedFields, reclaim_policy},
     object::Finalizer,
     plan::{Action, Plan, RETAIN},
     snapshot::{
@@ -83,27 +83,18 @@ impl<'a> ReadBack<'a> {
 /// owns it, as with a finalizer from an admission plugin or a webhook.
 pub fn added_by<'a>(object: &'a Object, finalizer: &str) -> Option<(&'a str, &'a str)> {
     let key = format!("v:{}", Value::from(finalizer));
-    manager_of(object, |fields| {
-        fields
-            .pointer("/f:metadata/f:finalizers")
-            .is_some_and(|all| all.get(&key).is_some())
-    })
+    manager_of(object, &["f:metadata", "f:finalizers", &key])
 }
 
 /// The same for the reclaim policy of a volume.
 pub fn policy_set_by(volume: &Object) -> Option<(&str, &str)> {
-    manager_of(volume, |fields| {
-        fields
-            .pointer("/f:spec/f:persistentVolumeReclaimPolicy")
-            .is_some()
-    })
+    manager_of(volume, &["f:spec", "f:persistentVolumeReclaimPolicy"])
 }
 
-fn manager_of(object: &Object, owns: impl Fn(&Value) -> bool) -> Option<(&str, &str)> {
-    object.list("/metadata/managedFields").iter().find_map(|entry| {
-        entry.get("fieldsV1").filter(|fields| owns(fields))?;
-        let field = |name: &str| entry.get(name).and_then(Value::as_str);
-        Some((field("manager")?, field("time").unwrap_or_default()))
+fn manager_of<'a>(object: &'a Object, path: &[&str]) -> Option<(&'a str, &'a str)> {
+    ManagedFields::all(object).find_map(|entry| {
+        entry.below(path)?;
+        Some((entry.manager()?, entry.time_in_words()))
     })
 }
 

@@ -86,7 +86,7 @@ pub async fn try_steps(
 
 /// Sends a request about an object as a dry run, and reads the object again.
 async fn try_step(server: &Server, facts: &Facts, object: &Object, request: &Request) -> Trial {
-    let before = object.text("/metadata/resourceVersion");
+    let before = object.resource_version();
     let (trial, is_other) = match send_request(server, request, Some(object.uid()), true).await {
         // The answer to a dry run has the version that the object already had
         // (`kubernetes/apiserver:pkg/registry/generic/registry/dryrun.go`).
@@ -102,9 +102,7 @@ async fn try_step(server: &Server, facts: &Facts, object: &Object, request: &Req
         Ok(now) => now.filter(|now| now.uid() == object.uid()),
         Err(why) => return unread(trial, &why),
     };
-    let is_as_before = now
-        .as_ref()
-        .is_some_and(|now| now.text("/metadata/resourceVersion") == before);
+    let is_as_before = now.as_ref().is_some_and(|now| now.resource_version() == before);
     match trial {
         trial if is_as_before && !is_other => trial,
         _ if is_as_before => {

@@ -379,8 +379,8 @@ async fn owned(server: &Server, scope: &Where, facts: &Facts, room: &Room) -> Ow
     let listed: Vec<_> = stream::iter(types)
         .map(|ty| async move {
             let is_one = |object: &Object| match owner {
-                Some(uid) => object.owned_by(uid).next().is_some(),
-                None => !object.list("/metadata/ownerReferences").is_empty(),
+                Some(uid) => object.is_owned_by(uid),
+                None => !object.owners().is_empty(),
             };
             let (objects, fault) = metadata_of_some(server, ty, namespace, is_one, room).await;
             (ty, objects, fault)

@@ -14,8 +14,6 @@ pub(super) mod webhooks;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::{
     diagnose::view::View,
     object::{Finalizer, List},
@@ -96,7 +94,7 @@ impl<'a> Change<'a> {
             return None;
         }
         let namespace = object.namespace();
-        let labels = is_whole(object).then(|| labels(&object.value));
+        let labels = is_whole(object).then(|| object.labels());
         let namespace_labels = if object.is("", "namespaces") {
             labels
                 .clone()
@@ -105,7 +103,7 @@ impl<'a> Change<'a> {
             NamespaceLabels::Nothing
         } else {
             match view.object("", "namespaces", "", namespace) {
-                Ok(Some(found)) => NamespaceLabels::Labels(self::labels(&found.value)),
+                Ok(Some(found)) => NamespaceLabels::Labels(found.labels()),
                 _ => NamespaceLabels::NotKnown,
             }
         };
@@ -137,15 +135,7 @@ fn is_exempt(object: &Object) -> bool {
 /// Whether the whole object was read. A scan reads only the finalizers of most objects, and neither their
 /// labels nor their spec.
 fn is_whole(object: &Object) -> bool {
-    !object.text("/metadata/resourceVersion").is_empty()
-}
-
-fn labels(value: &Value) -> Labels {
-    let all = value.pointer("/metadata/labels").and_then(Value::as_object);
-    all.into_iter()
-        .flatten()
-        .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
-        .collect()
+    !object.resource_version().is_empty()
 }
 
 /// The subresource of the request. `spec.finalizers` changes only through `/finalize`. The API server removes

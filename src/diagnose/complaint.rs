@@ -23,6 +23,7 @@ use self::author::Author;
 use crate::{
     diagnose::{
         holder::Names,
+        kinds::Event,
         limits,
         model::{Evidence, Strength},
         timing,
@@ -187,43 +188,30 @@ fn reports_failure(text: &str) -> bool {
 }
 
 fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complaint> {
-    let about = event.text("/involvedObject/uid");
-    let of_another = !about.is_empty() && about != object.uid();
-    if event.text("/type") != "Warning" || of_another {
+    let event = Event(event);
+    if !event.is_warning() || !event.may_be_about(object) {
         return None;
     }
-    let time = [
-        "/series/lastObservedTime",
-        "/lastTimestamp",
-        "/eventTime",
-        "/metadata/creationTimestamp",
-    ]
-    .iter()
-    .find_map(|pointer| event.time(pointer));
+    let time = event.last_time().or_else(|| event.0.created());
     let count = event
-        .number("/series/count")
-        .or_else(|| event.number("/count"))
+        .count()
         .filter(|count| *count > 1)
         .map_or_else(String::new, |count| format!(" ({count} times)"));
-    let by =
-        |name: &&str| [event.text("/source/component"), event.text("/reportingComponent")].contains(name);
+    let by = |name: &&str| event.reporters().contains(name);
     if time.is_none_or(|time| time < since) || UNRELATED_COMPONENTS.iter().any(by) {
         return None;
     }
-    let from = match (event.text("/source/component"), event.text("/reportingComponent")) {
-        ("", "") => String::new(),
-        ("", from) | (from, _) => format!(" from {from}"),
+    let from = match event.reporters() {
+        ["", ""] => String::new(),
+        ["", from] | [from, _] => format!(" from {from}"),
     };
     Some(Complaint {
         is_of_holder: false,
         source: format!("Event of {} {}{from}", object.kind, object.name()),
-        text: format!(
-            "{}{count}",
-            shortened(&join(event.text("/reason"), event.text("/message")))
-        ),
+        text: format!("{}{count}", shortened(&join(event.reason(), event.message()))),
         time,
         is_failure: true,
-        author: if about.is_empty() {
+        author: if event.about_uid().is_empty() {
             Author::Unknown
         } else {
             author::of_event(event)

@@ -2,6 +2,7 @@
 
 use crate::{
     diagnose::{
+        kinds::Event,
         timing,
         view::{Missing, View},
     },
@@ -13,47 +14,39 @@ pub(crate) fn last_event<'a>(
     object: &Object,
     reasons: &[&str],
     view: &View<'a>,
-) -> Result<Option<&'a Object>, Missing> {
-    newest_event(object, view, |event| reasons.contains(&event.text("/reason")))
+) -> Result<Option<Event<'a>>, Missing> {
+    newest_event(object, view, |event| reasons.contains(&event.reason()))
 }
 
 /// The newest event about an object that fits. An event of an earlier object of that name is not about it.
 pub(crate) fn newest_event<'a>(
     object: &Object,
     view: &View<'a>,
-    fits: impl Fn(&Object) -> bool,
-) -> Result<Option<&'a Object>, Missing> {
+    fits: impl Fn(Event<'a>) -> bool,
+) -> Result<Option<Event<'a>>, Missing> {
     Ok(view
         .events(object)?
         .iter()
-        .filter(|event| fits(event))
-        .filter(|event| {
-            let about = event.text("/involvedObject/uid");
-            about.is_empty() || about == object.uid()
-        })
-        .max_by_key(|event| event_time(event)))
+        .map(Event)
+        .filter(|event| fits(*event) && event.may_be_about(object))
+        .max_by_key(|event| event.last_time()))
 }
 
 /// Whether the source of an event is this program, recently, and the event is about this object. A CSI sidecar names
 /// itself by its driver: `DRIVER_POD_ID`
 /// (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go`), or `csi-snapshotter DRIVER`
 /// (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller_base.go`).
-pub(crate) fn is_of_sidecar(event: &Object, object: &Object, driver: &str, view: &View<'_>) -> bool {
+pub(crate) fn is_of_sidecar(event: Event<'_>, object: &Object, driver: &str, view: &View<'_>) -> bool {
     let is_it = |name: &&str| {
         let own = name.strip_prefix("csi-snapshotter ").unwrap_or(name);
         let rest = own.strip_prefix(driver);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
-    let sources = [event.text("/source/component"), event.text("/reportingComponent")];
+    let sources = event.reporters();
     let named: Vec<_> = sources.iter().filter(|name| !name.is_empty()).collect();
-    let is_recent = event_time(event).is_some_and(|time| timing::is_recent_complaint(time, view.now()));
-    let is_about = event.text("/involvedObject/uid") == object.uid();
+    let is_recent = event
+        .last_time()
+        .is_some_and(|time| timing::is_recent_complaint(time, view.now()));
+    let is_about = event.about_uid() == object.uid();
     !driver.is_empty() && is_about && is_recent && !named.is_empty() && named.into_iter().all(is_it)
-}
-
-/// When the event occurred last.
-pub(crate) fn event_time(event: &Object) -> Option<jiff::Timestamp> {
-    ["/series/lastObservedTime", "/lastTimestamp", "/eventTime"]
-        .iter()
-        .find_map(|pointer| event.time(pointer))
 }

@@ -13,6 +13,7 @@ use crate::{
             namespaces::discovery_failure::add_unavailable_group,
             pods::{kubelet, kubelet_confirmation},
         },
+        kinds::ApiService,
         model::{CauseState, Fault, Finding, Held, Said, Verdict},
         view::{Missing, View},
     },
@@ -59,7 +60,7 @@ fn unavailable_api(object: &Object, view: &View<'_>) -> Option<Found> {
         return None;
     }
     let mut finding = Finding::new(None, Verdict::Waiting, Said::default());
-    let (group, version) = (object.text("/spec/group"), object.text("/spec/version"));
+    let (group, version) = (ApiService(object).group(), ApiService(object).version());
     add_unavailable_group(&mut finding, group, version, &format!("{reason}: {message}"));
     let namespaces = held("namespace", view.list("", "namespaces", ""));
     Some(told(finding, namespaces))

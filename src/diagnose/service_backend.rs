@@ -9,28 +9,16 @@
 //! Whether an `APIService` is available is in its own condition, which the API server writes. That condition decides,
 //! and what it says is not judged again here.
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
+        kinds::{EndpointSlice, Service, ServicePort, ServiceReference},
         model::{Blocker, CauseState, Evidence, Strength},
-        view::{Missing, View},
+        view::View,
     },
     object::ObjectRef,
     snapshot::facts::Object,
 };
-
-/// The port that is called if none is named.
-const DEFAULT_PORT: i64 = 443;
-
-/// The Service that a `clientConfig` or an `APIService` names.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::diagnose) struct ServiceReference<'a> {
-    pub(in crate::diagnose) namespace: &'a str,
-    pub(in crate::diagnose) name: &'a str,
-    port: i64,
-}
 
 /// A Service that the API server calls, and whether it serves.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,46 +58,13 @@ enum Home {
     Terminating,
 }
 
-impl<'a> ServiceReference<'a> {
-    /// The Service in a field `service`. None if no Service is named: the API server calls a URL then, or serves the API
-    /// itself.
-    pub(in crate::diagnose) fn of(field: Option<&'a Value>) -> Option<Self> {
-        let text = |name: &str| field?.get(name)?.as_str().filter(|text| !text.is_empty());
-        Some(ServiceReference {
-            namespace: text("namespace")?,
-            name: text("name")?,
-            port: field?.get("port").and_then(Value::as_i64).unwrap_or(DEFAULT_PORT),
-        })
-    }
-
-    /// The Service; none if it does not exist.
-    pub(in crate::diagnose) fn find<'b>(self, view: &View<'b>) -> Result<Option<&'b Object>, Missing> {
-        view.object("", "services", self.namespace, self.name)
-    }
-
-    /// Whether the Service serves.
-    pub(in crate::diagnose) fn backend(self, view: &View<'_>) -> ServiceBackend {
-        let (serves, command) = match self.find(view) {
-            Ok(Some(service)) => self.judge(service, view),
-            Ok(None) => self.missing(view),
-            Err(missing) => (Serves::Unseen(missing.in_words()), self.show()),
-        };
-        ServiceBackend {
-            namespace: self.namespace.to_owned(),
-            name: self.name.to_owned(),
-            serves,
-            command,
-        }
-    }
-
+impl ServiceReference<'_> {
     fn judge(self, service: &Object, view: &View<'_>) -> (Serves, Command) {
-        if service.text("/spec/type") == "ExternalName" {
-            let host = service.text("/spec/externalName").to_owned();
-            return (Serves::Host(host), self.show());
+        if let Some(host) = Service(service).external_host() {
+            return (Serves::Host(host.to_owned()), self.show());
         }
-        let ports = service.list("/spec/ports");
-        let is_called = |port: &&Value| port.get("port").and_then(Value::as_i64) == Some(self.port);
-        let Some(port) = ports.iter().find(is_called) else {
+        let mut ports = Service(service).ports();
+        let Some(port) = ports.find(|port| port.number() == Some(self.port)) else {
             let command = Command::get_yaml("service", self.name, self.namespace);
             return (Serves::NoPort(self.port), command);
         };
@@ -148,36 +103,21 @@ impl<'a> ServiceReference<'a> {
 
 /// Whether a slice has an endpoint for this port of the Service. If no endpoint is ready, the network also uses
 /// endpoints that are terminating and still serve (`kubernetes/kubernetes:pkg/proxy/topology.go`).
-fn serves(slice: &Object, service: &Object, port: &Value) -> bool {
-    let name = |port: &Value| {
-        let name = port.get("name").and_then(Value::as_str);
-        name.unwrap_or_default().to_owned()
-    };
-    slice.text("/metadata/labels/kubernetes.io~1service-name") == service.name()
+fn serves(slice: &Object, service: &Object, port: ServicePort<'_>) -> bool {
+    let slice = EndpointSlice(slice);
+    slice.service() == service.name()
         && slice
-            .list("/ports")
-            .iter()
-            .any(|each| name(each) == name(port) && each.get("port").is_some_and(Value::is_number))
-        && slice.list("/endpoints").iter().any(|endpoint| {
-            let condition = |name: &str| {
-                endpoint
-                    .pointer(&format!("/conditions/{name}"))
-                    .and_then(Value::as_bool)
-            };
-            condition("ready") != Some(false)
-                || condition("serving") == Some(true) && condition("terminating") == Some(true)
-        })
+            .ports()
+            .any(|each| each.name() == port.name() && each.number().is_some())
+        && slice
+            .endpoints()
+            .any(|endpoint| endpoint.is_ready() || endpoint.serves_while_ending())
 }
 
 /// The command that shows the Pods of the Service.
 fn list_pods(service: &Object) -> Command {
     let namespace = service.namespace();
-    let selector = service.value.pointer("/spec/selector").and_then(Value::as_object);
-    let labels: Vec<_> = selector
-        .into_iter()
-        .flatten()
-        .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
-        .collect();
+    let labels: Vec<_> = Service(service).selector().collect();
     if labels.is_empty() {
         Command::of("kubectl -n {} get endpointslices,pods", [namespace])
     } else {
@@ -186,6 +126,21 @@ fn list_pods(service: &Object) -> Command {
 }
 
 impl ServiceBackend {
+    /// The Service, and whether it serves.
+    pub(in crate::diagnose) fn of(service: ServiceReference<'_>, view: &View<'_>) -> Self {
+        let (serves, command) = match view.object("", "services", service.namespace, service.name) {
+            Ok(Some(found)) => service.judge(found, view),
+            Ok(None) => service.missing(view),
+            Err(missing) => (Serves::Unseen(missing.in_words()), service.show()),
+        };
+        ServiceBackend {
+            namespace: service.namespace.to_owned(),
+            name: service.name.to_owned(),
+            serves,
+            command,
+        }
+    }
+
     /// Whether no call can succeed.
     pub(in crate::diagnose) fn is_dead(&self) -> bool {
         matches!(
@@ -255,7 +210,7 @@ impl ServiceBackend {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::{
@@ -291,12 +246,15 @@ mod tests {
     }
 
     fn state(world: &World) -> (bool, String) {
-        let field = json!({"namespace": "sys", "name": "hook"});
+        let service = ServiceReference {
+            namespace: "sys",
+            name: "hook",
+            port: 443,
+        };
         let knowledge = Knowledge::builtin();
         let backend = world.answered(|facts| {
             let view = view(facts, &knowledge);
-            let service = ServiceReference::of(Some(&field)).expect("a Service is named");
-            (service.backend(&view), view.wanted())
+            (ServiceBackend::of(service, &view), view.wanted())
         });
         (backend.is_dead(), backend.in_words())
     }
@@ -357,11 +315,5 @@ mod tests {
             state(&World::of([outside])),
             (false, "stands for the host x.test".into())
         );
-    }
-
-    #[test]
-    fn a_url_names_no_service() {
-        assert!(ServiceReference::of(None).is_none());
-        assert!(ServiceReference::of(Some(&json!({"name": "hook"}))).is_none());
     }
 }

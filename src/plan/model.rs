@@ -88,7 +88,7 @@ impl Seen<'_> {
         Plan {
             action,
             target: self.object.reference(),
-            resource_version: self.object.text("/metadata/resourceVersion").to_owned(),
+            resource_version: self.object.resource_version().to_owned(),
             stays: other_finalizers(self.object, &finalizer),
             kubelet: self.kubelet(),
             finalizer: Some(finalizer),

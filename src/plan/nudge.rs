@@ -41,7 +41,7 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
         .or_else(|| waits.first());
     // The value is the version and not the time: the request for one version is always the same, so that its
     // digest can be confirmed.
-    let version = object.text("/metadata/resourceVersion").to_owned();
+    let version = object.resource_version().to_owned();
     Ok(Plan {
         action: Action::Nudge,
         target: object.reference(),

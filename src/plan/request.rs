@@ -216,10 +216,7 @@ fn visible(body: &Value) -> String {
 fn unchanged(object: &Object) -> Vec<Value> {
     let fields = [
         ("/metadata/uid", object.uid()),
-        (
-            "/metadata/resourceVersion",
-            object.text("/metadata/resourceVersion"),
-        ),
+        ("/metadata/resourceVersion", object.resource_version()),
     ];
     fields
         .iter()

@@ -41,7 +41,7 @@ pub fn retain(volume: &Object, claim: Claim) -> Plan {
     Plan {
         action: Action::Retain,
         target: volume.reference(),
-        resource_version: volume.text("/metadata/resourceVersion").to_owned(),
+        resource_version: volume.resource_version().to_owned(),
         finalizer: None,
         stays: volume.finalizers(),
         kubelet: None,

@@ -5,6 +5,7 @@
 //! The program behind it may not know `dryRun`, and then it stores the request.
 
 use crate::{
+    diagnose::kinds::ApiService,
     object::{ObjectRef, is_custom_group},
     snapshot::facts::{Answer, Facts, Query, Resource},
 };
@@ -27,12 +28,12 @@ pub(super) fn untried(target: &ObjectRef, facts: &Facts) -> Option<String> {
         // Without an APIService, the aggregator sends no request elsewhere.
         Some(Ok(Answer::Object(None))) => return None,
         Some(Ok(Answer::Object(Some(found)))) => {
-            found.value.pointer("/spec/service").filter(|it| !it.is_null())?;
-            format!(
-                "service/{} -n {} serves this type",
-                found.text("/spec/service/name"),
-                found.text("/spec/service/namespace")
-            )
+            if ApiService(found).is_local() {
+                return None;
+            }
+            let service = ApiService(found).service();
+            let (namespace, name) = service.map_or(("", ""), |service| (service.namespace, service.name));
+            format!("service/{name} -n {namespace} serves this type")
         }
         Some(Err(why)) => format!("a service may serve this type ({})", why.message()),
         _ => "a service may serve this type".into(),

@@ -107,7 +107,7 @@ pub fn unmark(object: &Object, entry: Entry, knowledge: &Knowledge) -> Result<Pl
             "the key holds this object: give the etcd of this cluster, and its --etcd-prefix",
         ));
     }
-    if entry.mod_revision.to_string() != object.text("/metadata/resourceVersion") {
+    if entry.mod_revision.to_string() != object.resource_version() {
         return Err(refuse(
             "etcd and the API server have different versions of it".into(),
             "this is the etcd of that API server, and nothing changes the object for a few seconds",
@@ -137,7 +137,7 @@ pub fn unmark(object: &Object, entry: Entry, knowledge: &Knowledge) -> Result<Pl
     Ok(Plan {
         action: Action::Unmark,
         target,
-        resource_version: object.text("/metadata/resourceVersion").to_owned(),
+        resource_version: object.resource_version().to_owned(),
         finalizer: None,
         stays: object.finalizers(),
         kubelet: None,

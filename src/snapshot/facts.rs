@@ -286,11 +286,17 @@ impl Object {
 
     /// An annotation; empty if it is missing.
     pub fn annotation(&self, name: &str) -> &str {
+        self.some_annotation(name).unwrap_or_default()
+    }
+
+    /// Whether it has an annotation, which may be empty.
+    pub fn has_annotation(&self, name: &str) -> bool {
+        self.some_annotation(name).is_some()
+    }
+
+    fn some_annotation(&self, name: &str) -> Option<&str> {
         let annotations = self.value.pointer("/metadata/annotations");
-        annotations
-            .and_then(|all| all.get(name))
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        annotations.and_then(|all| all.get(name)?.as_str())
     }
 
     /// `metadata.name`.
@@ -306,6 +312,16 @@ impl Object {
     /// `metadata.uid`.
     pub fn uid(&self) -> &str {
         self.text("/metadata/uid")
+    }
+
+    /// `metadata.resourceVersion`; empty if only a part of the metadata was read.
+    pub fn resource_version(&self) -> &str {
+        self.text("/metadata/resourceVersion")
+    }
+
+    /// When it was made.
+    pub fn created(&self) -> Option<Timestamp> {
+        self.time("/metadata/creationTimestamp")
     }
 
     /// Whether it is of this type.
@@ -357,30 +373,35 @@ impl Object {
             .is_some_and(|fields| fields.keys().any(|key| key != "metadata"))
     }
 
+    /// Whether it is an event about an object with this kind and name.
+    pub fn is_about(&self, kind: &str, name: &str) -> bool {
+        self.text("/involvedObject/kind") == kind && self.text("/involvedObject/name") == name
+    }
+
+    /// Its conditions.
+    pub fn conditions(&self) -> &[Value] {
+        self.list("/status/conditions")
+    }
+
     /// A condition: status, reason, message.
     pub fn condition(&self, kind: &str) -> Option<(&str, &str, &str)> {
         let found = self
-            .list("/status/conditions")
+            .conditions()
             .iter()
             .find(|c| c.get("type").and_then(Value::as_str) == Some(kind))?;
         let field = |name: &str| found.get(name).and_then(Value::as_str).unwrap_or_default();
         Some((field("status"), field("reason"), field("message")))
     }
 
-    /// When a condition changed to this status, if it has the status now.
-    pub fn since(&self, kind: &str, status: &str) -> Option<Timestamp> {
-        let field = |condition: &Value, name: &str| condition.get(name)?.as_str().map(str::to_owned);
-        let found = self.list("/status/conditions").iter().find(|condition| {
-            field(condition, "type").as_deref() == Some(kind)
-                && field(condition, "status").as_deref() == Some(status)
-        })?;
-        field(found, "lastTransitionTime")?.parse().ok()
+    /// The references to its owners.
+    pub fn owners(&self) -> &[Value] {
+        self.list("/metadata/ownerReferences")
     }
 
     /// The owner that is its controller: kind and name.
     pub fn controller(&self) -> Option<(&str, &str)> {
         let owner = self
-            .list("/metadata/ownerReferences")
+            .owners()
             .iter()
             .find(|o| o.get("controller") == Some(&Value::Bool(true)))?;
         let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -421,11 +442,10 @@ impl Object {
         !(ty.plural == "events" && matches!(&*ty.group, "" | "events.k8s.io"))
     }
 
-    /// The owner references to the owner with this uid.
-    pub fn owned_by<'a>(&'a self, uid: &'a str) -> impl Iterator<Item = &'a Value> {
-        self.list("/metadata/ownerReferences")
-            .iter()
-            .filter(move |owner| owner.get("uid").and_then(Value::as_str) == Some(uid))
+    /// Whether the object with this uid owns it.
+    pub fn is_owned_by(&self, uid: &str) -> bool {
+        let mut uids = self.owners().iter().map(|owner| owner.get("uid"));
+        uids.any(|owner| owner.and_then(Value::as_str) == Some(uid))
     }
 
     /// The full reference to the object.
@@ -438,5 +458,61 @@ impl Object {
             name: self.name().to_owned(),
             uid: self.uid().to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{
+        api::core::v1 as core,
+        apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
+    };
+
+    use super::*;
+
+    fn object(value: impl Serialize) -> Object {
+        Object {
+            resource: Resource::new("", "pods"),
+            kind: "Pod".into(),
+            api_version: "v1".into(),
+            value: serde_json::to_value(value).expect("an object as JSON"),
+        }
+    }
+
+    #[test]
+    fn metadata_of_an_object_is_read() {
+        let created: Timestamp = "2026-01-01T10:00:00Z".parse().expect("a time");
+        let pod = object(core::Pod {
+            metadata: ObjectMeta {
+                resource_version: Some("7".into()),
+                creation_timestamp: Some(Time(created)),
+                annotations: Some([("note".to_owned(), String::new())].into()),
+                owner_references: Some(vec![OwnerReference {
+                    uid: "u-1".into(),
+                    ..Default::default()
+                }]),
+                ..Default::default()
+            },
+            ..Default::default()
+        });
+        assert_eq!(pod.resource_version(), "7");
+        assert_eq!(pod.created(), Some(created));
+        assert!(pod.has_annotation("note") && !pod.has_annotation("other"));
+        assert_eq!(pod.owners().len(), 1);
+        assert!(pod.is_owned_by("u-1") && !pod.is_owned_by("u-2"));
+    }
+
+    #[test]
+    fn an_event_is_about_one_object() {
+        let event = object(core::Event {
+            involved_object: core::ObjectReference {
+                kind: Some("Pod".into()),
+                name: Some("web".into()),
+                ..Default::default()
+            },
+            ..Default::default()
+        });
+        assert!(event.is_about("Pod", "web"));
+        assert!(!event.is_about("Pod", "db") && !event.is_about("Job", "web"));
     }
 }

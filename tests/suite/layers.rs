@@ -5,6 +5,7 @@
 
 mod circles;
 mod code;
+mod field_paths;
 mod modules;
 mod picture;
 mod said_text;
@@ -230,6 +231,92 @@ fn code_that_takes_said_text_apart_is_caught() {
         "fn f() { names.contains(&name) }",
         "fn f() { let text = name; text.contains('.') }",
         "#[cfg(test)] fn f() { blocker.says.contains(\"webhook\") }",
+    ] {
+        assert!(!caught(code), "{code}");
+    }
+}
+
+/// Where a diagnosis reads fields by their paths, without a view of `src/diagnose/kinds/`, and whose fields these are.
+const FIELDS_OF_PRODUCTS: [(&str, &str); 10] = [
+    (
+        "src/diagnose/causes/operators/external_resource.rs",
+        "the addresses of a Gateway, a custom resource",
+    ),
+    (
+        "src/diagnose/causes/operators/never_by_hand.rs",
+        "the node of a custom resource of any product",
+    ),
+    (
+        "src/diagnose/causes/operators/surroundings/attachments.rs",
+        "the node of a custom resource of any product",
+    ),
+    (
+        "src/diagnose/causes/operators/surroundings/inventory.rs",
+        "the other cluster that Flux deploys to",
+    ),
+    (
+        "src/diagnose/causes/operators/surroundings/labelled_set.rs",
+        "the types that kapp deployed",
+    ),
+    (
+        "src/diagnose/causes/operators/waits_for/objects.rs",
+        "the claims of a Crossplane definition",
+    ),
+    (
+        "src/diagnose/causes/products/deployed_resources.rs",
+        "what Argo CD and Open Cluster Management deployed",
+    ),
+    (
+        "src/diagnose/causes/products/karpenter_drain.rs",
+        "the node of a NodeClaim",
+    ),
+    (
+        "src/diagnose/causes/products/olm_subscription.rs",
+        "a Subscription of OLM, and its labels on a definition",
+    ),
+    (
+        "src/diagnose/holder/node.rs",
+        "the node of a custom resource of any product",
+    ),
+];
+
+/// A misspelt path reads as "absent". The tests of a view ask for every field of an object of Kubernetes' own types.
+#[test]
+fn only_views_know_the_paths_of_fields() {
+    let files = PACKAGE.files.iter().filter(|file| {
+        let of_diagnosis = file.name.starts_with("src/diagnose");
+        of_diagnosis && !file.name.starts_with("src/diagnose/kinds") && !file.code.field_paths.is_empty()
+    });
+    let found: BTreeSet<_> = files.map(|file| &*file.name).collect();
+    let allowed = BTreeSet::from(FIELDS_OF_PRODUCTS.map(|(file, _)| file));
+    let new: Vec<_> = found.difference(&allowed).collect();
+    let old: Vec<_> = allowed.difference(&found).collect();
+    assert!(
+        new.is_empty() && old.is_empty(),
+        "without a view: {new:#?}\nno more: {old:#?}"
+    );
+}
+
+#[test]
+fn a_path_of_a_field_is_caught() {
+    let caught = |code: &str| {
+        let files = Crate::parse([("src/lib.rs", code)]);
+        !files.files[0].code.field_paths.is_empty()
+    };
+    for code in [
+        "fn f() { object.text(\"/spec/nodeName\") }",
+        "const FIELDS: [&str; 1] = [\"/status/phase\"];",
+        "fn f() { format!(\"/webhooks/{index}\") }",
+        "fn f() { json!([{\"path\": \"/metadata/finalizers/0\"}]) }",
+        "fn f() { role.list(r\"/rules\") }",
+    ] {
+        assert!(caught(code), "{code}");
+    }
+    for code in [
+        "/// Reads /spec/nodeName.\nfn f() {}",
+        "fn f() { object.text(\"/reason\") }",
+        "fn f() { \"/specification\" }",
+        "#[cfg(test)] fn f() { object.text(\"/spec/nodeName\") }",
     ] {
         assert!(!caught(code), "{code}");
     }

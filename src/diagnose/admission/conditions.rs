@@ -16,16 +16,15 @@ use crate::diagnose::{
 
 /// Whether all conditions of a list are true. If one is false, the webhook is not called, whatever the others
 /// are.
-pub(super) fn all(list: Option<&Value>, change: &Change<'_>) -> Truth {
-    let conditions = list.and_then(Value::as_array).into_iter().flatten();
+pub(super) fn all<'a>(conditions: impl Iterator<Item = Option<&'a str>>, change: &Change<'_>) -> Truth {
     conditions.fold(Truth::Yes, |so_far, condition| {
         so_far.and(expression(condition, change))
     })
 }
 
-/// The value of the `expression` of a condition or a validation.
-pub(super) fn expression(holder: &Value, change: &Change<'_>) -> Truth {
-    match holder.get("expression").and_then(Value::as_str) {
+/// The value of the expression of a condition or a validation; it is unknown if there is none.
+pub(super) fn expression(text: Option<&str>, change: &Change<'_>) -> Truth {
+    match text {
         // Escapes, comments and raw strings are rare, and would have to be parsed before the text can be split.
         Some(text)
             if text.len() <= limits::EXPRESSION

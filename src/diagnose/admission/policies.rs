@@ -8,11 +8,10 @@
 //! `kubernetes/apiserver:pkg/admission/plugin/policy/{matching/matching.go,validating/dispatcher.go,`
 //! `generic/policy_dispatcher.go}` CollectParams.
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         admission::{Change, Truth, conditions, matching::Scope},
+        kinds::{AdmissionPolicy, Matcher, ParameterReference, PolicyBinding},
         view::View,
     },
     snapshot::{facts::Object, selector::Selector},
@@ -52,7 +51,7 @@ pub(in crate::diagnose) fn refusing<'a>(change: &Change<'_>, view: &View<'a>) ->
     let asked: Vec<_> = policies
         .iter()
         .filter_map(|policy| {
-            let covered = covers(policy.value.pointer("/spec/matchConstraints"), change);
+            let covered = covers(AdmissionPolicy(policy).matcher(), change);
             (covered != Truth::No).then_some((policy, covered))
         })
         .collect();
@@ -65,10 +64,10 @@ pub(in crate::diagnose) fn refusing<'a>(change: &Change<'_>, view: &View<'a>) ->
     for (object, covered) in asked {
         let acting = bindings
             .iter()
-            .filter(|binding| binding.text("/spec/policyName") == object.name());
+            .filter(|binding| PolicyBinding(binding).policy() == object.name());
         let strongest = acting
             .map(|binding| {
-                let bound = covered.and(covers(binding.value.pointer("/spec/matchResources"), change));
+                let bound = covered.and(covers(PolicyBinding(binding).matcher(), change));
                 let (refused, demand) = match bound {
                     Truth::No => (Truth::No, None),
                     _ => verdict(object, binding, change, view),
@@ -87,29 +86,17 @@ pub(in crate::diagnose) fn refusing<'a>(change: &Change<'_>, view: &View<'a>) ->
     found
 }
 
-fn covers(matching: Option<&Value>, change: &Change<'_>) -> Truth {
-    let Some(fields) = matching else {
+fn covers(matcher: Option<Matcher<'_>>, change: &Change<'_>) -> Truth {
+    let Some(fields) = matcher else {
         return Truth::Yes;
-    };
-    let rules = |field: &str| {
-        let list = fields.get(field).and_then(Value::as_array);
-        list.map_or(&[][..], Vec::as_slice)
     };
     Scope {
         fields,
-        rules: rules("resourceRules"),
-        exclude: rules("excludeResourceRules"),
+        rules: fields.rules().collect(),
+        exclude: fields.exceptions().collect(),
         all_without_rules: true,
     }
     .covers(change)
-}
-
-/// Whether the binding denies. The actions Warn and Audit refuse nothing.
-fn denies(binding: &Object) -> bool {
-    binding
-        .list("/spec/validationActions")
-        .iter()
-        .any(|action| action == "Deny")
 }
 
 /// Whether the policy refuses through this binding, and the demand that is certainly not met.
@@ -119,30 +106,26 @@ fn verdict<'a>(
     change: &Change<'_>,
     view: &View<'a>,
 ) -> (Truth, Option<Demand<'a>>) {
+    let must_exist = PolicyBinding(binding)
+        .parameter()
+        .is_some_and(ParameterReference::must_exist);
+    let refuses = !AdmissionPolicy(policy).may_fail();
+    let (api_version, kind) = AdmissionPolicy(policy).parameter().unwrap_or_default();
     match parameter(policy, binding, change, view) {
         Parameter::Any => failed_validation(policy, binding, change),
-        Parameter::None if binding.text("/spec/paramRef/parameterNotFoundAction") != "Deny" => {
-            (Truth::No, None)
-        }
+        Parameter::None if !must_exist => (Truth::No, None),
         Parameter::NoSuchKind => {
-            let refuses = policy.text("/spec/failurePolicy") != "Ignore";
-            let demand = Demand::Served(
-                policy.text("/spec/paramKind/kind"),
-                policy.text("/spec/paramKind/apiVersion"),
-            );
+            let demand = Demand::Served(kind, api_version);
             (refuses.into(), Some(demand).filter(|_| refuses))
         }
         Parameter::None => {
-            let kind = policy.text("/spec/paramKind/kind");
-            let refuses = policy.text("/spec/failurePolicy") != "Ignore";
-            let demand = Demand::Exists(kind, binding.text("/spec/paramRef/name"));
+            let name = PolicyBinding(binding).parameter().map(ParameterReference::name);
+            let demand = Demand::Exists(kind, name.unwrap_or_default());
             (refuses.into(), Some(demand).filter(|_| refuses))
         }
         Parameter::NotKnown => match failed_validation(policy, binding, change) {
             // The policy may still refuse without a parameter.
-            (Truth::No, _) if binding.text("/spec/paramRef/parameterNotFoundAction") != "Deny" => {
-                (Truth::No, None)
-            }
+            (Truth::No, _) if !must_exist => (Truth::No, None),
             _ => (Truth::Unknown, None),
         },
     }
@@ -160,15 +143,15 @@ enum Parameter {
 }
 
 fn parameter(policy: &Object, binding: &Object, change: &Change<'_>, view: &View<'_>) -> Parameter {
-    let kind = policy.value.pointer("/spec/paramKind");
-    let reference = binding.value.pointer("/spec/paramRef");
-    if kind.is_none() || reference.is_none() {
+    let (Some((api_version, kind)), Some(reference)) = (
+        AdmissionPolicy(policy).parameter(),
+        PolicyBinding(binding).parameter(),
+    ) else {
         return Parameter::Any;
-    }
-    let api_version = policy.text("/spec/paramKind/apiVersion");
+    };
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    let name = binding.text("/spec/paramRef/name");
-    let Some(ty) = view.kind(group, policy.text("/spec/paramKind/kind")) else {
+    let name = reference.name();
+    let Some(ty) = view.kind(group, kind) else {
         // A group that did not list its types may have the kind.
         return if view.knows_all_types() {
             Parameter::NoSuchKind
@@ -181,7 +164,7 @@ fn parameter(policy: &Object, binding: &Object, change: &Change<'_>, view: &View
     } else {
         change.object.namespace()
     };
-    let namespace = match binding.text("/spec/paramRef/namespace") {
+    let namespace = match reference.namespace() {
         _ if !ty.namespaced => "",
         "" => own,
         other => other,
@@ -190,8 +173,7 @@ fn parameter(policy: &Object, binding: &Object, change: &Change<'_>, view: &View
         return Parameter::NotKnown;
     }
     if name.is_empty() {
-        let selector = binding.value.pointer("/spec/paramRef/selector");
-        let Some(selector) = selector.and_then(Selector::of_object) else {
+        let Some(selector) = reference.selector().and_then(Selector::of_object) else {
             return Parameter::NotKnown;
         };
         return match view.list(group, &ty.plural, namespace) {
@@ -213,16 +195,15 @@ fn failed_validation<'a>(
     binding: &Object,
     change: &Change<'_>,
 ) -> (Truth, Option<Demand<'a>>) {
-    if !denies(binding) {
+    if !PolicyBinding(binding).denies() {
         return (Truth::No, None);
     }
-    let asked = conditions::all(policy.value.pointer("/spec/matchConditions"), change);
+    let asked = conditions::all(AdmissionPolicy(policy).match_conditions(), change);
     let mut refused = Truth::No;
-    for demand in policy.list("/spec/validations") {
+    for demand in AdmissionPolicy(policy).validations() {
         match conditions::expression(demand, change) {
             Truth::No if asked == Truth::Yes => {
-                let text = demand.get("expression").and_then(Value::as_str);
-                return (Truth::Yes, text.map(Demand::Holds));
+                return (Truth::Yes, demand.map(Demand::Holds));
             }
             met => refused = refused.or(!met),
         }

@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use crate::{
-    diagnose::{admission::is_whole, view::View},
+    diagnose::{admission::is_whole, kinds::CustomResourceDefinition, view::View},
     object::is_custom_group,
     snapshot::facts::Object,
 };
@@ -23,11 +23,7 @@ pub(in crate::diagnose) fn missing<'a>(
     }
     let definition = view.definition(&object.resource.name()).ok()??;
     let version = object.api_version.rsplit('/').next()?;
-    let schema = definition
-        .list("/spec/versions")
-        .iter()
-        .find(|each| each.get("name").and_then(Value::as_str) == Some(version))?
-        .pointer("/schema/openAPIV3Schema")?;
+    let schema = CustomResourceDefinition(definition).version(version)?.schema()?;
     let required = schema.get("required").and_then(Value::as_array)?;
     let missing: Vec<_> = required
         .iter()

@@ -4,13 +4,11 @@
 //! webhook that runs may refuse for reasons that only it knows. Source:
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/{validating,mutating}/dispatcher.go`.
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         admission::{Change, Truth, conditions, matching::Scope},
-        limits,
-        service_backend::{ServiceBackend, ServiceReference},
+        kinds, limits,
+        service_backend::ServiceBackend,
         view::View,
     },
     snapshot::facts::{Object, Resource},
@@ -32,7 +30,7 @@ pub(in crate::diagnose) struct Webhook<'a> {
     backend: Option<ServiceBackend>,
 }
 
-impl Webhook<'_> {
+impl<'a> Webhook<'a> {
     /// Its Service, if the webhook cannot be called because of it.
     pub(in crate::diagnose) fn dead_service(&self) -> Option<&ServiceBackend> {
         self.backend.as_ref().filter(|backend| backend.is_dead())
@@ -40,18 +38,15 @@ impl Webhook<'_> {
 
     /// Whether it is asked about objects of this type alone, so that what it denied was a change of one of them.
     pub(in crate::diagnose) fn is_only_for(&self, resource: &Resource) -> bool {
-        let entry = self.configuration.list("/webhooks").get(self.index);
-        let rules = entry.and_then(|entry| entry.get("rules")?.as_array());
-        let is = |rule: &Value, field: &str, wanted: &dyn Fn(&str) -> bool| {
-            let all = rule.get(field).and_then(Value::as_array);
-            all.is_some_and(|all| !all.is_empty() && all.iter().all(|one| one.as_str().is_some_and(wanted)))
-        };
+        let entry = kinds::WebhookConfiguration(self.configuration)
+            .webhooks()
+            .nth(self.index);
         let is_of_type = |one: &str| one.split('/').next() == Some(resource.plural.as_str());
-        rules.is_some_and(|rules| {
-            !rules.is_empty()
-                && rules.iter().all(|rule| {
-                    is(rule, "apiGroups", &|group| group == resource.group)
-                        && is(rule, "resources", &is_of_type)
+        entry.is_some_and(|entry| {
+            let mut rules = entry.rules().peekable();
+            rules.peek().is_some()
+                && rules.all(|rule| {
+                    all(rule.groups(), |group| group == resource.group) && all(rule.resources(), is_of_type)
                 })
         })
     }
@@ -59,18 +54,20 @@ impl Webhook<'_> {
     /// Whether all webhooks of the configuration use the same Service, so that the whole configuration belongs
     /// to a dead backend.
     pub(in crate::diagnose) fn is_like_the_rest(&self) -> bool {
-        let all = self.configuration.list("/webhooks");
-        let service = |entry: &Value| {
-            ["namespace", "name"].map(|field| {
-                entry
-                    .pointer(&format!("/clientConfig/service/{field}"))
-                    .cloned()
-                    .unwrap_or_default()
-            })
+        let webhooks = || kinds::WebhookConfiguration(self.configuration).webhooks();
+        let service = |webhook: kinds::Webhook<'a>| {
+            let service = webhook.service();
+            service.map(|service| (service.namespace, service.name))
         };
-        let own = all.get(self.index).map(service);
-        all.iter().all(|entry| Some(service(entry)) == own)
+        let own = webhooks().nth(self.index).map(service);
+        webhooks().all(|webhook| Some(service(webhook)) == own)
     }
+}
+
+/// Whether there are some, and this is true of all.
+fn all<'a>(texts: impl Iterator<Item = &'a str>, is_so: impl Fn(&str) -> bool) -> bool {
+    let mut texts = texts.peekable();
+    texts.peek().is_some() && texts.all(is_so)
 }
 
 /// The webhooks that are asked about the change. Those with `failurePolicy` Ignore are left out if they cannot
@@ -82,25 +79,25 @@ pub(in crate::diagnose) fn asked<'a>(change: &Change<'_>, view: &View<'a>) -> Ve
     for plural in ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"] {
         // A list that could not be read is among the gaps.
         for configuration in view.list(GROUP, plural, "").unwrap_or_default() {
-            for (index, entry) in configuration.list("/webhooks").iter().enumerate() {
+            for (index, entry) in kinds::WebhookConfiguration(configuration).webhooks().enumerate() {
                 let asked = is_asked(entry, change);
                 if asked == Truth::No {
                     continue;
                 }
-                let field = entry.pointer("/clientConfig/service");
+                let service = entry.service();
                 let known = services.len();
-                let backend = services.entry(field.map(ToString::to_string)).or_insert_with(|| {
-                    let service = ServiceReference::of(field).filter(|_| known < limits::WEBHOOK_SERVICES);
-                    service.map(|service| service.backend(view))
+                let backend = services.entry(service).or_insert_with(|| {
+                    let service = service.filter(|_| known < limits::WEBHOOK_SERVICES);
+                    service.map(|service| ServiceBackend::of(service, view))
                 });
                 let is_dead = backend.as_ref().is_some_and(ServiceBackend::is_dead);
-                if is_dead && entry.get("failurePolicy").and_then(Value::as_str) == Some("Ignore") {
+                if is_dead && entry.may_fail() {
                     continue;
                 }
                 found.push(Webhook {
                     configuration,
                     index,
-                    name: entry.get("name").and_then(Value::as_str).unwrap_or_default(),
+                    name: entry.name(),
                     asked,
                     backend: backend.clone(),
                 });
@@ -112,34 +109,32 @@ pub(in crate::diagnose) fn asked<'a>(change: &Change<'_>, view: &View<'a>) -> Ve
 
 /// The webhooks of a configuration that refuse everything, because they cannot be called.
 pub(in crate::diagnose) fn unreachable<'a>(configuration: &'a Object, view: &View<'_>) -> Vec<Webhook<'a>> {
-    let entries = configuration.list("/webhooks").iter().enumerate();
+    let entries = kinds::WebhookConfiguration(configuration).webhooks().enumerate();
     let refusing = entries
-        .filter(|(_, entry)| entry.get("failurePolicy").and_then(Value::as_str) != Some("Ignore"))
+        .filter(|(_, entry)| !entry.may_fail())
         .take(limits::WEBHOOK_SERVICES);
     let webhooks = refusing.map(|(index, entry)| Webhook {
         configuration,
         index,
-        name: entry.get("name").and_then(Value::as_str).unwrap_or_default(),
+        name: entry.name(),
         asked: Truth::Unknown,
-        backend: ServiceReference::of(entry.pointer("/clientConfig/service"))
-            .map(|service| service.backend(view)),
+        backend: entry.service().map(|service| ServiceBackend::of(service, view)),
     });
     webhooks
         .filter(|webhook| webhook.dead_service().is_some())
         .collect()
 }
 
-fn is_asked(entry: &Value, change: &Change<'_>) -> Truth {
-    let rules = entry.get("rules").and_then(Value::as_array);
+fn is_asked(entry: kinds::Webhook<'_>, change: &Change<'_>) -> Truth {
     let covered = Scope {
-        fields: entry,
-        rules: rules.map_or(&[], Vec::as_slice),
-        exclude: &[],
+        fields: entry.matcher(),
+        rules: entry.rules().collect(),
+        exclude: Vec::new(),
         all_without_rules: false,
     }
     .covers(change);
     if covered == Truth::No {
         return Truth::No;
     }
-    covered.and(conditions::all(entry.get("matchConditions"), change))
+    covered.and(conditions::all(entry.match_conditions(), change))
 }

@@ -3,7 +3,13 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{diagnose::holder::is_tool, snapshot::facts::Object};
+use crate::{
+    diagnose::{
+        holder::is_tool,
+        kinds::{Event, ManagedFields},
+    },
+    snapshot::facts::Object,
+};
 
 /// Who made a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +31,7 @@ impl Author {
 
 /// The managers that own finalizers of an object. Tools that write manifests are no controllers.
 pub(super) fn of_finalizers(object: &Object) -> Vec<String> {
-    let owns = |entry: &&Value| entry.pointer("/fieldsV1/f:metadata/f:finalizers").is_some();
+    let owns = |entry: ManagedFields<'_>| entry.below(&["f:metadata", "f:finalizers"]).is_some();
     match of_owners(object, owns).0 {
         Author::Managers(all) => all.into_iter().filter(|manager| !is_tool(manager)).collect(),
         _ => Vec::new(),
@@ -33,9 +39,10 @@ pub(super) fn of_finalizers(object: &Object) -> Vec<String> {
 }
 
 /// The source of an event. It has two fields for it, and nobody checks either.
-pub(super) fn of_event(event: &Object) -> Author {
-    let names: Vec<_> = ["/source/component", "/reportingComponent"]
-        .map(|field| event.text(field).to_owned())
+pub(super) fn of_event(event: Event<'_>) -> Author {
+    let names: Vec<_> = event
+        .reporters()
+        .map(str::to_owned)
         .into_iter()
         .filter(|name| !name.is_empty())
         .collect();
@@ -50,8 +57,8 @@ pub(super) fn of_event(event: &Object) -> Author {
 /// an owner for each condition; one without keys has one owner (`sigs.k8s.io/structured-merge-diff:fieldpath`).
 pub(super) fn of_condition(object: &Object, type_name: &str) -> (Author, Option<Timestamp>) {
     let key = format!("k:{}", json!({"type": type_name}));
-    let owns = |entry: &&Value| {
-        let conditions = entry.pointer("/fieldsV1/f:status/f:conditions");
+    let owns = |entry: ManagedFields<'_>| {
+        let conditions = entry.below(&["f:status", "f:conditions"]);
         conditions.and_then(Value::as_object).is_some_and(|fields| {
             fields.contains_key(&key) || !fields.keys().any(|field| field.starts_with("k:"))
         })
@@ -62,25 +69,17 @@ pub(super) fn of_condition(object: &Object, type_name: &str) -> (Author, Option<
 /// The managers that own something below this field of the status, and when the last of them wrote it.
 pub(super) fn of_status(object: &Object, field: &str) -> (Author, Option<Timestamp>) {
     let field = format!("f:{field}");
-    of_owners(object, |entry| {
-        let status = entry.pointer("/fieldsV1/f:status");
-        status.is_some_and(|fields| fields.get(&field).is_some())
-    })
+    of_owners(object, |entry| entry.below(&["f:status", &field]).is_some())
 }
 
 /// The managers of the entries that `owns` accepts, and the time of the last.
-fn of_owners(object: &Object, owns: impl Fn(&&Value) -> bool) -> (Author, Option<Timestamp>) {
-    let text = |entry: &Value, field: &str| entry.get(field).and_then(Value::as_str).map(str::to_owned);
-    let owners: Vec<_> = object
-        .list("/metadata/managedFields")
+fn of_owners(object: &Object, owns: impl Fn(ManagedFields<'_>) -> bool) -> (Author, Option<Timestamp>) {
+    let owners: Vec<_> = ManagedFields::all(object).filter(|entry| owns(*entry)).collect();
+    let written = owners.iter().filter_map(|entry| entry.time()).max();
+    let names: Option<Vec<_>> = owners
         .iter()
-        .filter(owns)
+        .map(|entry| entry.manager().map(str::to_owned))
         .collect();
-    let written = owners
-        .iter()
-        .filter_map(|entry| text(entry, "time")?.parse().ok())
-        .max();
-    let names: Option<Vec<_>> = owners.iter().map(|entry| text(entry, "manager")).collect();
     match names {
         Some(names) if !names.is_empty() => (Author::Managers(names), written),
         _ => (Author::Unknown, None),

@@ -3,10 +3,9 @@
 //! is bad if it is False, `Stalled` if it is True. So the type decides where its name tells, and otherwise the message.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{Complaint, author, join, reports_failure, shortened};
-use crate::snapshot::facts::Object;
+use crate::{diagnose::kinds::Condition, snapshot::facts::Object};
 
 /// Words in types that are bad if they are True. `Recoverable` and `Terminal` are those of ACK
 /// (`aws-controllers-k8s/runtime:apis/core/v1alpha1/conditions.go`).
@@ -43,26 +42,24 @@ const POSITIVE: [&str; 11] = [
 const DELETION: [&str; 4] = ["Delet", "Terminat", "Finaliz", "Destroy"];
 
 pub(super) fn complaints(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
-    let conditions = object.list("/status/conditions").iter();
-    conditions.filter_map(move |condition| complaint(object, condition, since))
+    Condition::all(object).filter_map(move |condition| complaint(object, condition, since))
 }
 
-fn complaint(object: &Object, condition: &Value, since: Timestamp) -> Option<Complaint> {
-    let field = |name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
-    let (type_name, reason, message) = (field("type"), field("reason"), field("message"));
+fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Option<Complaint> {
+    let (type_name, reason, message) = (condition.kind(), condition.reason(), condition.message());
     let says = |words: &[&str]| words.iter().any(|word| type_name.contains(word));
     let of_deletion = DELETION
         .iter()
         .any(|word| type_name.contains(word) || reason.contains(word));
     let is_negative = says(&NEGATIVE);
-    let is_bad = match field("status") {
+    let is_bad = match condition.status() {
         "True" if is_negative => true,
         // `Deleting` is True with what it waits for, and any other type with an error.
         "True" => !says(&POSITIVE) && (of_deletion || reports_failure(message)),
         "False" => !is_negative,
         _ => reports_failure(message),
     };
-    let time: Option<Timestamp> = field("lastTransitionTime").parse().ok();
+    let time = condition.changed();
     let (author, written) = author::of_condition(object, type_name);
     // Whoever wrote it again since then still says so.
     let is_fresh = time.max(written).is_some_and(|time| time >= since);

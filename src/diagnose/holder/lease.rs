@@ -14,6 +14,7 @@ use crate::{
             bystander::Wanted,
             trace::{Holder, Sign, Tells, Trace},
         },
+        kinds::Lease,
         model::{Evidence, Strength},
         timing,
         view::{Missing, View},
@@ -102,8 +103,8 @@ fn with_driver(name: &str, driver: Option<&str>) -> Option<String> {
 
 /// The state that a Lease shows, and the time of its last renewal.
 pub(in crate::diagnose) fn life_of_lease(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
-    let renewed = lease.time("/spec/renewTime")?;
-    let seconds = lease.number("/spec/leaseDurationSeconds").unwrap_or(15);
+    let renewed = Lease(lease).renewed()?;
+    let seconds = Lease(lease).seconds().unwrap_or(15);
     let late = SignedDuration::from_secs(seconds.max(0)).saturating_add(timing::LEASE_LATE);
     let ago = Age::between(renewed, now);
     let name = format!("{}/{}", lease.namespace(), lease.name());
@@ -174,7 +175,7 @@ fn add_lease(lease: &Object, is_placed: bool, strength: Strength, holder: &mut H
         return;
     };
     // Leader election writes the name of the Pod first, which begins with the name of its Deployment.
-    let leader = lease.text("/spec/holderIdentity");
+    let leader = Lease(lease).leader();
     let mut others = holder
         .signs
         .iter()
@@ -222,8 +223,7 @@ pub(super) fn add_renewed_leases(wanted: &Wanted, holder: &mut Holder, view: &Vi
     for lease in leases {
         // Kubelets renew these. They have the names of nodes.
         let is_of_node = lease.namespace() == "kube-node-lease";
-        let is_named =
-            || wanted.is_named_in(lease.name()) || wanted.is_named_in(lease.text("/spec/holderIdentity"));
+        let is_named = || wanted.is_named_in(lease.name()) || wanted.is_named_in(Lease(lease).leader());
         let Some((renewed, life @ Life::Renewing { .. })) = life_of_lease(lease, view.now()) else {
             continue;
         };

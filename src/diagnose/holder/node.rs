@@ -56,7 +56,7 @@ pub(super) fn add_pod_on_node(daemon_set: &Object, node: &str, holder: &mut Hold
     };
     let own: Vec<_> = pods
         .iter()
-        .filter(|pod| pod.owned_by(daemon_set.uid()).next().is_some())
+        .filter(|pod| pod.is_owned_by(daemon_set.uid()))
         .collect();
     for pod in &own {
         standing::add_standing(pod, Strength::Strong, holder, view);

@@ -1,10 +1,13 @@
 //! The state of a workload before it was switched off.
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    diagnose::{holder::trace::Holder, view::View},
+    diagnose::{
+        holder::trace::Holder,
+        kinds::{Event, Workload},
+        view::View,
+    },
     snapshot::facts::Object,
 };
 
@@ -15,7 +18,7 @@ pub(super) fn scale_down_event<'a>(
     workload: &Object,
     holder: &mut Holder,
     view: &'a View<'_>,
-) -> Option<&'a Object> {
+) -> Option<Event<'a>> {
     let events = match view.events(workload) {
         Ok(events) => events,
         Err(missing) => {
@@ -25,20 +28,15 @@ pub(super) fn scale_down_event<'a>(
     };
     events
         .iter()
-        .filter(|event| {
-            event.text("/reason") == "ScalingReplicaSet" && event.text("/message").contains("to 0")
-        })
-        .max_by_key(|event| event_time(event))
-}
-
-pub(super) fn event_time(event: &Object) -> Option<Timestamp> {
-    event.time("/lastTimestamp").or_else(|| event.time("/eventTime"))
+        .map(Event)
+        .filter(|event| event.reason() == "ScalingReplicaSet" && event.message().contains("to 0"))
+        .max_by_key(|event| event.last_time())
 }
 
 /// The number of replicas before that Event: `Scaled down replica set a-1 from 3 to 0`, formerly `… to 0 from
 /// 3` (`kubernetes/kubernetes:pkg/controller/deployment/sync.go`).
-pub(super) fn replicas_in_event(event: &Object) -> Option<(i64, &'static str)> {
-    let (_, from) = event.text("/message").split_once(" from ")?;
+pub(super) fn replicas_in_event(event: Event<'_>) -> Option<(i64, &'static str)> {
+    let (_, from) = event.message().split_once(" from ")?;
     let count = from.split(' ').next()?.parse().ok()?;
     Some((count, "as the Event of its scaling says"))
 }
@@ -57,9 +55,6 @@ pub(super) fn replicas_in_annotations(workload: &Object) -> Option<(i64, &'stati
     let applied = workload.annotation("kubectl.kubernetes.io/last-applied-configuration");
     let applied: Value = serde_json::from_str(applied).ok()?;
     // An applied configuration without `replicas` means one replica.
-    let count = applied
-        .pointer("/spec/replicas")
-        .and_then(Value::as_i64)
-        .unwrap_or(1);
+    let count = Workload::replicas_in(&applied).unwrap_or(1);
     (count > 0).then_some((count, "as its last applied configuration says"))
 }

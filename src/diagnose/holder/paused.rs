@@ -124,7 +124,7 @@ impl PauseMark {
             return None;
         };
         let field = format!("f:{key}");
-        let change = last_change(object, &["fieldsV1", "f:metadata", "f:annotations", &field])?;
+        let change = last_change(object, &["f:metadata", "f:annotations", &field])?;
         let manager = change.manager;
         let set = format!("{manager} set it {} ago", Age::between(change.time, view.now()));
         if is_tool(&manager) {

@@ -22,7 +22,7 @@ use crate::{
 /// for its being gone.
 pub(super) fn add_hiding_platform(object: &Object, entry: &Entry, holder: &mut Holder, view: &View<'_>) {
     // A controller whose last sign is older than the object never had this object.
-    let created = object.time("/metadata/creationTimestamp");
+    let created = object.created();
     let is_after = |time: Timestamp| created.is_some_and(|created| created <= time);
     let left_behind = holder.with(Tells::Gone).any(|sign| match sign.trace {
         Trace::Lease => sign.at.is_some_and(is_after),

@@ -3,16 +3,16 @@
 //! A webhook configuration or an `APIService` points at a Service. If that Service does not exist, the product
 //! was uninstalled in the wrong order. Missing configurations prove nothing: most products have none.
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         holder::{
             names::is_telling,
             trace::{Holder, Sign, Tells, Trace},
         },
+        kinds::{
+            ApiService, CustomResourceDefinition, OwnerReference, ServiceReference, WebhookConfiguration,
+        },
         model::Strength,
-        service_backend::ServiceReference,
         view::{Missing, View},
     },
     knowledge,
@@ -33,9 +33,8 @@ pub(super) fn add_product_parts(entry: &Entry, holder: &mut Holder, view: &View<
             let Some(configuration) = seen_object(found, holder) else {
                 continue;
             };
-            for webhook in configuration.list("/webhooks") {
-                let service = webhook.pointer("/clientConfig/service");
-                add_missing_service(configuration, service, holder, view);
+            for webhook in WebhookConfiguration(configuration).webhooks() {
+                add_missing_service(configuration, webhook.service(), holder, view);
             }
         }
     }
@@ -47,7 +46,7 @@ pub(super) fn add_product_parts(entry: &Entry, holder: &mut Holder, view: &View<
     {
         let found = view.object("apiregistration.k8s.io", "apiservices", "", name);
         if let Some(service) = seen_object(found, holder) {
-            let points_at = service.value.pointer("/spec/service");
+            let points_at = ApiService(service).service();
             if is_of_product(name, points_at, entry) {
                 add_missing_service(service, points_at, holder, view);
             }
@@ -57,22 +56,16 @@ pub(super) fn add_product_parts(entry: &Entry, holder: &mut Holder, view: &View<
 
 /// Whether the product serves this API. One in Kubernetes' own domain, such as `external.metrics.k8s.io`, is served by
 /// whoever was installed last. So its Service must bear a name of this product, or stand in its namespace.
-fn is_of_product(api: &str, service: Option<&Value>, entry: &Entry) -> bool {
+fn is_of_product(api: &str, service: Option<ServiceReference<'_>>, entry: &Entry) -> bool {
     let group = api.split_once('.').map_or(api, |(_, group)| group);
-    let field = |name: &str| {
-        let text = service.and_then(|service| service.get(name));
-        text.and_then(Value::as_str).unwrap_or_default()
-    };
+    let (namespace, name) = service.map_or(("", ""), |service| (service.namespace, service.name));
     let known = &entry.holder;
     is_product_group(group)
-        || known
-            .namespaces
-            .iter()
-            .any(|namespace| glob(namespace, field("namespace")))
+        || known.namespaces.iter().any(|known| glob(known, namespace))
         || known
             .service_accounts
             .iter()
-            .any(|account| is_telling(account) && field("name").starts_with(account.as_str()))
+            .any(|account| is_telling(account) && name.starts_with(account.as_str()))
 }
 
 /// Reads the definition of the object's type: its owners, and whether its conversion webhook has a Service.
@@ -87,12 +80,8 @@ pub(super) fn add_definition<'a>(
     let name = object.resource.name();
     let found = view.definition(&name);
     let definition = seen_object(found, holder)?;
-    if definition.text("/spec/conversion/strategy") == "Webhook" {
-        let service = definition
-            .value
-            .pointer("/spec/conversion/webhook/clientConfig/service");
-        add_missing_service(definition, service, holder, view);
-    }
+    let service = CustomResourceDefinition(definition).conversion_service();
+    add_missing_service(definition, service, holder, view);
     add_missing_owners(definition, holder, view);
     add_missing_home(definition, holder, view);
     Some(definition)
@@ -128,10 +117,9 @@ fn home(definition: &Object) -> Option<String> {
 /// Adds that an owner of the definition is gone. A package manager makes its package the owner of a definition,
 /// such as a `ProviderRevision` of a Crossplane provider. The controller is uninstalled with that package.
 fn add_missing_owners(definition: &Object, holder: &mut Holder, view: &View<'_>) {
-    for owner in definition.list("/metadata/ownerReferences") {
-        let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (kind, name) = (field("kind"), field("name"));
-        let Some((group, _)) = field("apiVersion").split_once('/') else {
+    for owner in OwnerReference::all(definition) {
+        let (kind, name) = (owner.kind(), owner.name());
+        let Some((group, _)) = owner.api_version().split_once('/') else {
             continue;
         };
         let gone = match view.kind(group, kind) {
@@ -169,11 +157,16 @@ fn seen_object<'a>(found: Result<Option<&'a Object>, Missing>, holder: &mut Hold
 }
 
 /// Adds that the Service does not exist that a part of the product points at.
-fn add_missing_service(of: &Object, service: Option<&Value>, holder: &mut Holder, view: &View<'_>) {
-    let Some(service) = ServiceReference::of(service) else {
+fn add_missing_service(
+    of: &Object,
+    service: Option<ServiceReference<'_>>,
+    holder: &mut Holder,
+    view: &View<'_>,
+) {
+    let Some(service) = service else {
         return;
     };
-    match service.find(view) {
+    match view.object("", "services", service.namespace, service.name) {
         Ok(None) => holder.add(
             Sign::new(
                 Trace::Product,
@@ -204,9 +197,8 @@ pub fn installer(definition: &Object) -> Option<String> {
     if let Some(package) = installations(definition).next() {
         return Some(in_words(package));
     }
-    let owner = definition.list("/metadata/ownerReferences").first()?;
-    let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
-    Some(format!("{} {}", field("kind"), field("name")))
+    let owner = OwnerReference::all(definition).next()?;
+    Some(format!("{} {}", owner.kind(), owner.name()))
 }
 
 /// A package that a program installed.

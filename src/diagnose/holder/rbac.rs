@@ -11,10 +11,11 @@ use std::{
     rc::Rc,
 };
 
-use serde_json::Value;
-
 use crate::{
-    diagnose::view::{Missing, View},
+    diagnose::{
+        kinds::{Role, RoleBinding, Subject},
+        view::{Missing, View},
+    },
     object::is_custom_group,
     snapshot::facts::Object,
 };
@@ -97,10 +98,11 @@ impl Changers {
                 let (of_cluster, of_namespace) = (grants(cluster_roles, object), grants(roles, object));
                 let mut changers = Changers::default();
                 for binding in cluster_bindings.iter().chain(bindings) {
-                    let name = binding.text("/roleRef/name");
-                    let granted = match binding.text("/roleRef/kind") {
-                        "ClusterRole" => of_cluster.get(name),
-                        _ => of_namespace.get(name),
+                    let name = RoleBinding(binding).role();
+                    let granted = if RoleBinding(binding).is_of_cluster_role() {
+                        of_cluster.get(name)
+                    } else {
+                        of_namespace.get(name)
                     };
                     if let Some(granted) = granted {
                         changers.add(binding, granted, is_custom_group(&object.resource.group));
@@ -112,8 +114,7 @@ impl Changers {
     }
 
     fn add(&mut self, binding: &Object, grant: &Grant, is_custom: bool) {
-        for subject in binding.list("/subjects") {
-            let field = |name: &str| subject.get(name).and_then(Value::as_str).unwrap_or_default();
+        for subject in RoleBinding(binding).subjects() {
             let account = account(subject, binding);
             match account.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())) {
                 Some(account) if is_of_kubernetes(&account, &grant.role) => {
@@ -123,7 +124,7 @@ impl Changers {
                     self.general.entry(account).or_default().extend(grant);
                 }
                 Some(account) => self.named.entry(account).or_default().extend(grant),
-                None => self.add_other_subject(field("kind"), field("name"), grant, is_custom),
+                None => self.add_other_subject(subject.kind(), subject.name(), grant, is_custom),
             }
         }
     }
@@ -212,9 +213,8 @@ impl Grant {
 
 /// The namespace and name of the ServiceAccount that a subject of this binding stands for. A subject may name
 /// it in two ways.
-pub(super) fn account<'a>(subject: &'a Value, binding: &'a Object) -> Option<(&'a str, &'a str)> {
-    let field = |name: &str| subject.get(name).and_then(Value::as_str).unwrap_or_default();
-    match (field("kind"), field("name"), field("namespace")) {
+pub(super) fn account<'a>(subject: Subject<'a>, binding: &'a Object) -> Option<(&'a str, &'a str)> {
+    match (subject.kind(), subject.name(), subject.namespace()) {
         ("ServiceAccount", name, "") => Some((binding.namespace(), name)),
         ("ServiceAccount", name, namespace) => Some((namespace, name)),
         ("User", name, _) => name
@@ -240,27 +240,19 @@ fn grant(role: &Object, object: &Object) -> Option<Grant> {
     // alone.
     let through_status = !is_custom_group(group);
     let (mut granted, mut as_controller, mut everything) = (None::<Grant>, false, false);
-    for rule in role.list("/rules") {
-        let holds = |field: &str, wanted: &[&str]| {
-            let values = rule.get(field).and_then(Value::as_array);
-            values
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .any(|value| wanted.contains(&value))
-        };
-        if !holds("verbs", &["update", "patch", "*"]) || !holds("apiGroups", &[group, "*"]) {
+    for rule in Role(role).rules() {
+        let of_group = |wanted: &[&str]| rule.groups().any(|group| wanted.contains(&group));
+        let of_type = |wanted: &[&str]| rule.resources().any(|resource| wanted.contains(&resource));
+        if !rule.verbs().any(|verb| ["update", "patch", "*"].contains(&verb)) || !of_group(&[group, "*"]) {
             continue;
         }
-        let all = holds("resources", &["*"]);
-        everything |= all && holds("apiGroups", &["*"]);
-        as_controller |= all || holds("resources", &[&status, &finalizers, "*/status", "*/finalizers"]);
-        if all || holds("resources", &[plural]) || through_status && holds("resources", &[&status]) {
-            let names = rule.get("resourceNames").and_then(Value::as_array);
-            let only = names.into_iter().flatten().filter_map(Value::as_str);
+        let all = of_type(&["*"]);
+        everything |= all && of_group(&["*"]);
+        as_controller |= all || of_type(&[&status, &finalizers, "*/status", "*/finalizers"]);
+        if all || of_type(&[plural]) || through_status && of_type(&[&status]) {
             let this = Grant {
                 role: role.name().to_owned(),
-                only: only.map(str::to_owned).collect(),
+                only: rule.names().map(str::to_owned).collect(),
                 ..Grant::default()
             };
             granted.get_or_insert_with(|| this.clone()).extend(&this);

@@ -6,11 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         holder::{pod_template::account_of, rbac::account},
+        kinds::{Role, RoleBinding},
         view::{Missing, View},
     },
     object::ResourceType,
@@ -47,14 +46,15 @@ pub fn reach(workloads: &[&Object], view: &View<'_>) -> Result<Reach, Missing> {
     let mut reach = Reach::default();
     for binding in cluster_bindings?.iter().chain(bindings?) {
         let is_one_of_them = |subject| account(subject, binding).is_some_and(|one| accounts.contains(&one));
-        if !binding.list("/subjects").iter().any(is_one_of_them) {
+        if !RoleBinding(binding).subjects().any(is_one_of_them) {
             continue;
         }
-        let place = match binding.text("/roleRef/kind") {
-            "ClusterRole" => "",
-            _ => binding.namespace(),
+        let place = if RoleBinding(binding).is_of_cluster_role() {
+            ""
+        } else {
+            binding.namespace()
         };
-        if let Some(role) = roles.get(&(place.to_owned(), binding.text("/roleRef/name").to_owned())) {
+        if let Some(role) = roles.get(&(place.to_owned(), RoleBinding(binding).role().to_owned())) {
             reach.add(role, view);
         }
     }
@@ -63,17 +63,10 @@ pub fn reach(workloads: &[&Object], view: &View<'_>) -> Result<Reach, Missing> {
 
 impl Reach {
     fn add(&mut self, role: &Object, view: &View<'_>) {
-        for rule in role.list("/rules") {
-            let values = |field: &str| {
-                let values = rule.get(field).and_then(Value::as_array);
-                values
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str)
-                    .collect::<Vec<_>>()
-            };
-            let (verbs, groups, plurals) = (values("verbs"), values("apiGroups"), values("resources"));
-            if !["update", "patch", "*"].iter().any(|verb| verbs.contains(verb)) {
+        for rule in Role(role).rules() {
+            let groups: Vec<_> = rule.groups().collect();
+            let plurals: Vec<_> = rule.resources().collect();
+            if !rule.verbs().any(|verb| ["update", "patch", "*"].contains(&verb)) {
                 continue;
             }
             if groups.contains(&"*") {

@@ -14,7 +14,7 @@ use crate::{
             trace::{Holder, Sign, Tells, Trace},
             writer,
         },
-        kinds::{Pod, Workload},
+        kinds::{Condition, Job, Pod, Workload},
         model::Strength,
         timing,
         view::{Missing, View},
@@ -58,11 +58,11 @@ pub(super) fn add_standing(object: &Object, strength: Strength, holder: &mut Hol
     }
     holder.add(sign);
     if let (Some(event), None) = (event, since) {
-        let ago = off::event_time(event).map_or_else(String::new, |time| {
+        let ago = event.last_time().map_or_else(String::new, |time| {
             format!(", {} ago", Age::between(time, view.now()))
         });
         let source = format!("Event of {}", name_of(object));
-        let value = format!("{}{ago}", event.text("/message"));
+        let value = format!("{}{ago}", event.message());
         holder.add(Sign::new(Trace::Workload, Tells::Off, strength, source, value));
     }
     if tells == Tells::Failing {
@@ -100,7 +100,7 @@ fn standing(object: &Object, view: &View<'_>) -> Standing {
 }
 
 fn standing_of_job(job: &Object) -> Standing {
-    let (tells, value) = match job.number("/status/active").unwrap_or_default() {
+    let (tells, value) = match Job(job).active() {
         0 => (Tells::Off, "has no Pod that runs".to_owned()),
         active => (Tells::Alive, format!("{active} Pods run")),
     };
@@ -161,7 +161,7 @@ fn standing_of_replicas(object: &Object, view: &View<'_>) -> Standing {
         };
     }
     if wanted == 0 {
-        let scaled = writer::last_change(object, &["fieldsV1", "f:spec", "f:replicas"]);
+        let scaled = writer::last_change(object, &["f:spec", "f:replicas"]);
         let who = scaled.as_ref().map_or_else(String::new, |change| {
             let ago = Age::between(change.time, view.now());
             format!(", by {} {ago} ago", change.manager)
@@ -203,7 +203,7 @@ fn condition_since(
     holds: bool,
     view: &View<'_>,
 ) -> (Option<Timestamp>, String) {
-    let since = object.since(condition, if holds { "True" } else { "False" });
+    let since = Condition::since(object, condition, if holds { "True" } else { "False" });
     let words = since.map_or_else(String::new, |since| {
         format!(" for {}", Age::between(since, view.now()))
     });

@@ -4,12 +4,10 @@
 //! it is an upper bound. Finalizers that admission or the API server itself adds have no writer at all. Source:
 //! `kubernetes/apimachinery:pkg/util/managedfields/internal/`.
 
-use jiff::Timestamp;
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         holder::trace::{Holder, Sign, Tells, Trace},
+        kinds::ManagedFields,
         model::Strength,
         timing,
         view::View,
@@ -18,6 +16,7 @@ use crate::{
     object::{Age, Finalizer, is_product_group},
     snapshot::facts::Object,
 };
+use jiff::Timestamp;
 
 /// The last change by one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +38,7 @@ pub(super) fn author(object: &Object, finalizer: &Finalizer) -> Option<String> {
 /// All managers that added this finalizer, with the time.
 pub fn authors(object: &Object, finalizer: &Finalizer) -> Vec<(String, Timestamp)> {
     let item = format!("v:\"{}\"", finalizer.name);
-    changes(object, &["fieldsV1", "f:metadata", "f:finalizers", &item])
+    changes(object, &["f:metadata", "f:finalizers", &item])
         .map(|change| (change.manager, change.time))
         .collect()
 }
@@ -57,20 +56,17 @@ pub fn author_and_successor(object: &Object, finalizer: &Finalizer) -> Option<(S
 
 /// The programs that put a finalizer on this object or write its status, without the tools of people.
 pub(super) fn controllers(object: &Object) -> Vec<String> {
-    [
-        ["fieldsV1", "f:metadata", "f:finalizers"].as_slice(),
-        &["fieldsV1", "f:status"],
-    ]
-    .into_iter()
-    .flat_map(|path| changes(object, path))
-    .map(|change| change.manager)
-    .filter(|manager| !is_tool(manager))
-    .collect()
+    [["f:metadata", "f:finalizers"].as_slice(), &["f:status"]]
+        .into_iter()
+        .flat_map(|path| changes(object, path))
+        .map(|change| change.manager)
+        .filter(|manager| !is_tool(manager))
+        .collect()
 }
 
 /// The programs that wrote what the object is meant to be, the newest first, without the tools of people.
 pub fn makers(object: &Object) -> Vec<String> {
-    let mut all: Vec<_> = changes(object, &["fieldsV1", "f:spec"])
+    let mut all: Vec<_> = changes(object, &["f:spec"])
         .filter(|change| !is_tool(&change.manager))
         .collect();
     all.sort_by_key(|change| std::cmp::Reverse(change.time));
@@ -105,26 +101,19 @@ pub(super) fn last_change(object: &Object, path: &[&str]) -> Option<Change> {
 
 /// All changes that `managedFields` has, one for each manager and subresource.
 pub(super) fn all_changes(object: &Object) -> impl Iterator<Item = Change> + '_ {
-    changes(object, &["fieldsV1"])
+    changes(object, &[])
 }
 
 fn changes<'a>(object: &'a Object, path: &'a [&str]) -> impl Iterator<Item = Change> + 'a {
-    let owns_field = move |entry: &&Value| {
-        path.iter()
-            .try_fold(*entry, |fields, name| fields.get(name))
-            .is_some()
-    };
-    object
-        .list("/metadata/managedFields")
-        .iter()
-        .filter(owns_field)
+    ManagedFields::all(object)
+        .filter(move |entry| entry.below(path).is_some())
         .filter_map(change)
 }
 
-fn change(entry: &Value) -> Option<Change> {
+fn change(entry: ManagedFields<'_>) -> Option<Change> {
     Some(Change {
-        manager: entry.get("manager")?.as_str()?.to_owned(),
-        time: entry.get("time")?.as_str()?.parse().ok()?,
+        manager: entry.manager()?.to_owned(),
+        time: entry.time()?,
     })
 }
 
@@ -143,7 +132,7 @@ pub(super) fn add_writers(object: &Object, finalizer: &Finalizer, holder: &mut H
     };
     let ago = |change: &Change| Age::between(change.time, view.now());
     let item = format!("v:\"{}\"", finalizer.name);
-    let author = last_change(object, &["fieldsV1", "f:metadata", "f:finalizers", &item]);
+    let author = last_change(object, &["f:metadata", "f:finalizers", &item]);
     if let Some(author) = &author {
         let what = if is_tool(&author.manager) {
             "put the finalizer on, as part of a manifest: what removes it may never have run here. It did so"
@@ -153,7 +142,7 @@ pub(super) fn add_writers(object: &Object, finalizer: &Finalizer, holder: &mut H
         let value = format!("{} {what} {} ago", author.manager, ago(author));
         add(Tells::Nothing, author, value);
     }
-    let Some(change) = last_change(object, &["fieldsV1", "f:status"]) else {
+    let Some(change) = last_change(object, &["f:status"]) else {
         return;
     };
     if is_tool(&change.manager) {
@@ -190,7 +179,7 @@ fn is_of_the_group(object: &Object, finalizer: &Finalizer) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::snapshot::facts::Resource;
@@ -211,7 +200,7 @@ mod tests {
             {"manager": "new", "time": "2026-01-02T00:00:00Z", "fieldsV1": {"f:status": {"f:phase": {}}}},
             {"manager": "other", "time": "2026-01-03T00:00:00Z", "fieldsV1": {"f:spec": {}}},
         ]));
-        let change = last_change(&object, &["fieldsV1", "f:status"]).expect("a change");
+        let change = last_change(&object, &["f:status"]).expect("a change");
         assert_eq!(change.manager, "new");
     }
 
@@ -222,7 +211,7 @@ mod tests {
             json!("x"),
             json!([7, {"manager": 1}, {"manager": "a", "time": "soon"}, {}]),
         ] {
-            assert_eq!(last_change(&object(&fields), &["fieldsV1"]), None);
+            assert_eq!(last_change(&object(&fields), &[]), None);
         }
     }
 }

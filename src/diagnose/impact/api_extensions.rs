@@ -50,15 +50,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
         impact::Impact,
+        kinds::{ApiService, CustomResourceDefinition, ServiceReference, Webhook, WebhookConfiguration},
         limits,
         model::{Fate, Safety},
-        service_backend::ServiceReference,
         view::{Missing, View},
     },
     object::join_group,
@@ -121,35 +119,34 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
     }
 }
 
-fn points_at_ours(field: Option<&Value>, is_ours: &dyn Fn(&str, &str) -> bool) -> bool {
-    ServiceReference::of(field).is_some_and(|service| is_ours(service.namespace, service.name))
+fn points_at_ours(service: Option<ServiceReference<'_>>, is_ours: &dyn Fn(&str, &str) -> bool) -> bool {
+    service.is_some_and(|service| is_ours(service.namespace, service.name))
 }
 
 fn broken_api(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
-    points_at_ours(object.value.pointer("/spec/service"), is_ours).then(|| {
+    points_at_ours(ApiService(object).service(), is_ours).then(|| {
         "nobody serves it any more, and until it is deleted too no namespace can be deleted".to_owned()
     })
 }
 
 fn broken_conversion(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
-    let service = object
-        .value
-        .pointer("/spec/conversion/webhook/clientConfig/service");
-    let by_webhook = object.text("/spec/conversion/strategy") == "Webhook";
-    (by_webhook && points_at_ours(service, is_ours)).then(|| {
+    let service = CustomResourceDefinition(object).conversion_service();
+    points_at_ours(service, is_ours).then(|| {
         "nobody converts its objects any more; those that are stored in another version can be neither read nor deleted"
             .to_owned()
     })
 }
 
 fn broken_webhooks(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
-    let ours: Vec<_> = object
-        .list("/webhooks")
-        .iter()
-        .filter(|entry| points_at_ours(entry.pointer("/clientConfig/service"), is_ours))
+    let ours: Vec<_> = WebhookConfiguration(object)
+        .webhooks()
+        .filter(|webhook| points_at_ours(webhook.service(), is_ours))
         .collect();
-    let fails = |entry: &&&Value| entry.get("failurePolicy").and_then(Value::as_str) != Some("Ignore");
-    let failing: Vec<_> = ours.iter().filter(fails).copied().collect();
+    let failing: Vec<_> = ours
+        .iter()
+        .copied()
+        .filter(|webhook| !webhook.may_fail())
+        .collect();
     match (failing.is_empty(), ours.is_empty()) {
         (_, true) => None,
         (true, false) => Some(format!(
@@ -165,14 +162,13 @@ fn broken_webhooks(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Opt
 
 /// The operations and types that some webhooks cover together: `CREATE, UPDATE of
 /// certificates.cert-manager.io`.
-fn covered(entries: &[&Value]) -> String {
+fn covered(webhooks: &[Webhook<'_>]) -> String {
     let mut operations = BTreeSet::new();
     let mut types = BTreeSet::new();
-    for rule in entries.iter().flat_map(|entry| texts(entry.get("rules"))) {
-        let all = |field: &str| -> Vec<&str> { texts(rule.get(field)).filter_map(Value::as_str).collect() };
-        operations.extend(all("operations"));
-        for group in all("apiGroups") {
-            types.extend(all("resources").iter().map(|plural| join_group(plural, group)));
+    for rule in webhooks.iter().flat_map(|webhook| webhook.rules()) {
+        operations.extend(rule.operations());
+        for group in rule.groups() {
+            types.extend(rule.resources().map(|plural| join_group(plural, group)));
         }
     }
     let operations: Vec<_> = operations.into_iter().collect();
@@ -191,8 +187,4 @@ fn covered(entries: &[&Value]) -> String {
         some => some.join(", "),
     };
     format!("{operations} of {}{rest}", named.join(", "))
-}
-
-fn texts(list: Option<&Value>) -> impl Iterator<Item = &Value> {
-    list.and_then(Value::as_array).into_iter().flatten()
 }

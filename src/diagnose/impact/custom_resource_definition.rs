@@ -53,6 +53,7 @@ use crate::{
     command::Command,
     diagnose::{
         impact::{Impact, finalizer_holders, references},
+        kinds::CustomResourceDefinition,
         limits,
         model::{Fate, Safety, Step, When},
         view::View,
@@ -61,7 +62,10 @@ use crate::{
 };
 
 pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View<'_>) {
-    let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
+    let resource = Resource::new(
+        CustomResourceDefinition(crd).group(),
+        CustomResourceDefinition(crd).plural(),
+    );
     if !view.has_type(&resource) {
         let says = "which objects of this type there are is not known: the server does not serve it";
         return impact.add_effect(Fate::Unknown, says, []);

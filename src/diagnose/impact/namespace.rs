@@ -60,6 +60,7 @@ use crate::{
             Impact, api_extensions, claim_disks, departing_controllers::Workloads, finalizer_holders,
             references, waiting_objects::add_waiting_objects,
         },
+        kinds::Service,
         model::{Fate, Safety},
         view::View,
     },
@@ -140,7 +141,7 @@ fn add_load_balancers(name: &str, impact: &mut Impact, view: &View<'_>) {
     };
     let balanced = services
         .iter()
-        .filter(|service| service.text("/spec/type") == "LoadBalancer");
+        .filter(|service| Service(service).has_load_balancer());
     let (held, free): (Vec<_>, Vec<_>) = balanced.partition(|service| !service.finalizers().is_empty());
     if !held.is_empty() {
         let says = format!("load balancers of Services, with their addresses: {}", held.len());

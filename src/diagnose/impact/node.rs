@@ -48,14 +48,12 @@
 //! - `kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned
 //! - `kubernetes/component-helpers:storage/volume/helpers.go` CheckNodeAffinity
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
         causes::storage::volume_attachments,
         impact::{Impact, pod::is_static, references, storage_quantity},
-        kinds::{PersistentVolume, Pod, Volume},
+        kinds::{NodeRequirement, PersistentVolume, Pod, Volume},
         model::{Effect, Fate, Safety},
         view::View,
     },
@@ -200,19 +198,18 @@ fn add_unreachable_volumes(node: &Object, volumes: &[Object], nodes: &[Object], 
 
 /// Whether a volume with a node affinity can be used on this node. None if that is unknown.
 fn reaches(node: &Object, volume: &Object) -> Option<bool> {
-    let terms = PersistentVolume(volume).node_terms();
-    if terms.is_empty() {
-        return None;
-    }
+    let mut terms = PersistentVolume(volume).node_terms().peekable();
+    terms.peek()?;
     let labels = node.labels();
     let name = node.name();
     let mut unclear = false;
     for term in terms {
-        let part = |field: &str| term.get(field).and_then(Value::as_array).into_iter().flatten();
-        let by_labels =
-            part("matchExpressions").map(|one| meets(one, |key| labels.get(key).map(String::as_str)));
-        let by_fields =
-            part("matchFields").map(|one| meets(one, |key| (key == "metadata.name").then_some(name)));
+        let by_labels = term
+            .of_labels()
+            .map(|one| meets(one, |key| labels.get(key).map(String::as_str)));
+        let by_fields = term
+            .of_fields()
+            .map(|one| meets(one, |key| (key == "metadata.name").then_some(name)));
         let all: Vec<_> = by_labels.chain(by_fields).collect();
         // A term without a condition matches nothing.
         if all.is_empty() || all.contains(&Some(false)) {
@@ -226,14 +223,10 @@ fn reaches(node: &Object, volume: &Object) -> Option<bool> {
     if unclear { None } else { Some(false) }
 }
 
-fn meets<'a>(condition: &Value, value: impl Fn(&str) -> Option<&'a str>) -> Option<bool> {
-    let value = value(condition.get("key").and_then(Value::as_str)?);
-    let values = condition.get("values").and_then(Value::as_array);
-    let named = values
-        .into_iter()
-        .flatten()
-        .any(|one| one.as_str().is_some() && one.as_str() == value);
-    match condition.get("operator").and_then(Value::as_str)? {
+fn meets<'a>(one: NodeRequirement<'_>, value: impl Fn(&str) -> Option<&'a str>) -> Option<bool> {
+    let value = value(one.key()?);
+    let named = one.values().any(|named| Some(named) == value);
+    match one.operator()? {
         "In" => Some(named),
         "NotIn" => Some(!named),
         "Exists" => Some(value.is_some()),
@@ -244,7 +237,7 @@ fn meets<'a>(condition: &Value, value: impl Fn(&str) -> Option<&'a str>) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::diagnose::testing::world::bare as object;

@@ -100,5 +100,5 @@ pub(crate) fn is_static(pod: &Object) -> bool {
 /// Whether the pod owns the claim. Another claim may have the name; the pod then does not start, and does not
 /// own it.
 fn is_own(claim: &Object, pod: &Object) -> bool {
-    claim.owned_by(pod.uid()).next().is_some()
+    claim.is_owned_by(pod.uid())
 }

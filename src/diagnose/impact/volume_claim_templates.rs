@@ -54,7 +54,7 @@ use crate::{
     command::Command,
     diagnose::{
         impact::{Impact, claim_disks, references, storage_quantity},
-        kinds::Workload,
+        kinds::{OwnerReference, Workload},
         model::{Fate, Safety, Step, When},
         view::View,
     },
@@ -108,16 +108,9 @@ pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &
 
 /// Whether the claim has owners, and all of them are the set or pods that are deleted with it.
 fn goes_with(claim: &Object, set: &Object) -> bool {
-    let owners = claim.list("/metadata/ownerReferences");
-    let text = |owner: &serde_json::Value, field: &str| {
-        owner
-            .get(field)
-            .and_then(serde_json::Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let goes = |owner: &serde_json::Value| text(owner, "uid") == set.uid() || text(owner, "kind") == "Pod";
-    !owners.is_empty() && owners.iter().all(goes)
+    let mut owners = OwnerReference::all(claim).peekable();
+    let goes = |owner: OwnerReference<'_>| owner.uid() == set.uid() || owner.kind() == "Pod";
+    owners.peek().is_some() && owners.all(goes)
 }
 
 /// Adds the step that keeps the claims: they stay once the set no longer owns them.

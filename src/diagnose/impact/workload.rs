@@ -58,7 +58,7 @@ use crate::{
             Impact, api_extensions, departing_controllers::Workloads, volume_claim_templates,
             waiting_objects::add_waiting_objects,
         },
-        kinds::{PodSpec, Volume, Workload},
+        kinds::{PodSpec, Service, Volume, Workload},
         model::{Fate, Safety},
         view::View,
     },
@@ -136,12 +136,9 @@ fn add_pods(workload: &Object, impact: &mut Impact) {
 
 /// Whether a Service selects the pods of a workload.
 fn selects(service: &Object, workload: &Object) -> bool {
-    let selector = service.value.pointer("/spec/selector");
-    let pairs: Vec<_> = selector
-        .and_then(serde_json::Value::as_object)
-        .into_iter()
-        .flatten()
-        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
+    let pairs: Vec<_> = Service(service)
+        .selector()
+        .map(|(key, value)| format!("{key}={value}"))
         .collect();
     let labels = Workload(workload).pod_labels();
     !pairs.is_empty() && Selector::parse(&pairs.join(",")).is_ok_and(|selector| selector.matches(&labels))

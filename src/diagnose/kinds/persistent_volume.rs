@@ -3,7 +3,10 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::snapshot::facts::Object;
+use crate::{
+    diagnose::kinds::read::{list, some_text, texts},
+    snapshot::facts::Object,
+};
 
 /// A PersistentVolume.
 #[derive(Clone, Copy)]
@@ -66,8 +69,46 @@ impl<'a> PersistentVolume<'a> {
     }
 
     /// The terms of which a node must meet one to reach it; none if every node may.
-    pub(crate) fn node_terms(self) -> &'a [Value] {
-        self.0.list("/spec/nodeAffinity/required/nodeSelectorTerms")
+    pub(crate) fn node_terms(self) -> impl Iterator<Item = NodeTerm<'a>> {
+        let terms = list(&self.0.value, "/spec/nodeAffinity/required/nodeSelectorTerms");
+        terms.iter().map(NodeTerm)
+    }
+}
+
+/// A term that a node meets if it meets all its requirements.
+#[derive(Clone, Copy)]
+pub(crate) struct NodeTerm<'a>(&'a Value);
+
+impl<'a> NodeTerm<'a> {
+    /// What it requires of the labels of the node.
+    pub(crate) fn of_labels(self) -> impl Iterator<Item = NodeRequirement<'a>> {
+        list(self.0, "/matchExpressions").iter().map(NodeRequirement)
+    }
+
+    /// What it requires of the fields of the node.
+    pub(crate) fn of_fields(self) -> impl Iterator<Item = NodeRequirement<'a>> {
+        list(self.0, "/matchFields").iter().map(NodeRequirement)
+    }
+}
+
+/// What a term requires of one label or field of a node.
+#[derive(Clone, Copy)]
+pub(crate) struct NodeRequirement<'a>(&'a Value);
+
+impl<'a> NodeRequirement<'a> {
+    /// The label or field.
+    pub(crate) fn key(self) -> Option<&'a str> {
+        some_text(self.0, "/key")
+    }
+
+    /// How it is compared with the values, such as `In`.
+    pub(crate) fn operator(self) -> Option<&'a str> {
+        some_text(self.0, "/operator")
+    }
+
+    /// The values.
+    pub(crate) fn values(self) -> impl Iterator<Item = &'a str> {
+        texts(self.0, "/values")
     }
 }
 
@@ -87,10 +128,14 @@ mod tests {
         let term = core::NodeSelectorTerm {
             match_fields: Some(vec![core::NodeSelectorRequirement {
                 key: "metadata.name".into(),
+                operator: "In".into(),
+                values: Some(vec!["node-1".into()]),
+            }]),
+            match_expressions: Some(vec![core::NodeSelectorRequirement {
+                key: "zone".into(),
                 operator: "Exists".into(),
                 ..Default::default()
             }]),
-            ..Default::default()
         };
         let volume = core::PersistentVolume {
             spec: Some(core::PersistentVolumeSpec {
@@ -135,8 +180,14 @@ mod tests {
             |volume| volume.disk() => "vol-1", absent "";
             |volume| volume.capacity() => "1Gi", absent "";
             |volume| volume.attributes_class() => "gold", absent "";
-            |volume| volume.node_terms().iter().filter_map(|term| term.pointer("/matchFields/0/key")?.as_str())
-                .collect::<Vec<_>>() => ["metadata.name"], absent [""; 0];
+        );
+        reads!(volume => |object| PersistentVolume(object).node_terms().next().and_then(|term| term.of_labels().next());
+            |one| one.and_then(NodeRequirement::key) => Some("zone"), absent None::<()>;
+        );
+        reads!(volume => |object| PersistentVolume(object).node_terms().next().and_then(|term| term.of_fields().next());
+            |one| one.and_then(NodeRequirement::key) => Some("metadata.name"), absent None::<()>;
+            |one| one.and_then(NodeRequirement::operator) => Some("In"), absent None::<()>;
+            |one| one.and_then(|one| one.values().next()) => Some("node-1"), absent None::<()>;
         );
     }
 }

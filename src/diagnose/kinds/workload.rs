@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::{
     diagnose::kinds::{
         read::{boolean, list, pairs},
@@ -27,7 +29,12 @@ impl<'a> Workload<'a> {
 
     /// The number of Pods that it is meant to have; none if it has no such number, as a DaemonSet.
     pub(crate) fn replicas(self) -> Option<i64> {
-        self.0.number("/spec/replicas")
+        Self::replicas_in(&self.0.value)
+    }
+
+    /// The same of a workload as somebody applied it.
+    pub(crate) fn replicas_in(applied: &Value) -> Option<i64> {
+        applied.pointer("/spec/replicas").and_then(Value::as_i64)
     }
 
     /// How many of its Pods are ready.

@@ -61,8 +61,8 @@ use jiff::Timestamp;
 use crate::{
     diagnose::{
         causes::controller::Controller,
-        events::{event_time, last_event},
-        kinds::{PersistentVolume, VolumeAttachment},
+        events::last_event,
+        kinds::{ManagedFields, PersistentVolume, VolumeAttachment},
         leftovers::Leftover,
         model::Verdict,
         reclaim_policy::{disk, driver, policy},
@@ -83,11 +83,9 @@ pub(crate) fn is_due(volume: &Object, now: Timestamp) -> bool {
 /// least as old as the last write to the status.
 pub(crate) fn since(volume: &Object) -> Option<Timestamp> {
     let status = || {
-        volume
-            .list("/metadata/managedFields")
-            .iter()
-            .filter(|entry| entry.get("subresource").and_then(|name| name.as_str()) == Some("status"))
-            .filter_map(|entry| entry.get("time")?.as_str()?.parse().ok())
+        ManagedFields::all(volume)
+            .filter(|entry| entry.is_of_status())
+            .filter_map(ManagedFields::time)
             .max()
     };
     PersistentVolume(volume).in_phase_since().or_else(status)
@@ -139,13 +137,11 @@ fn why(volume: &Object, phase: &str, attached: Option<&[Object]>, view: &View<'_
         }
     };
     if let Some(event) = event {
-        let ago = event_time(event)
+        let ago = event
+            .last_time()
             .map(|time| format!(" {} ago", Age::between(time, view.now())))
             .unwrap_or_default();
-        return (
-            Verdict::Failing,
-            format!("it failed{ago}: {}", event.text("/message")),
-        );
+        return (Verdict::Failing, format!("it failed{ago}: {}", event.message()));
     }
     let status = PersistentVolume(volume).message();
     if !status.is_empty() {

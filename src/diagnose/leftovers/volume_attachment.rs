@@ -54,13 +54,19 @@
 //! - `kubernetes/kubernetes:pkg/controller/volume/attachdetach/attach_detach_controller.go` processVolumeAttachments
 
 use crate::{
-    diagnose::{events, kinds::VolumeAttachment, leftovers::Leftover, model::Verdict, timing, view::View},
+    diagnose::{
+        kinds::{Event, VolumeAttachment},
+        leftovers::Leftover,
+        model::Verdict,
+        timing,
+        view::View,
+    },
     object::Age,
     snapshot::facts::{Object, Resource},
 };
 
 pub(crate) fn leftover_attachment(attachment: &Object, view: &View<'_>) -> Option<Leftover> {
-    let since = attachment.time("/metadata/creationTimestamp");
+    let since = attachment.created();
     let is_new = |time| Age::between(time, view.now()).0.as_secs() < timing::CLEAN_UP;
     if attachment.deletion().is_some() || since.is_some_and(is_new) {
         return None;
@@ -74,7 +80,11 @@ pub(crate) fn leftover_attachment(attachment: &Object, view: &View<'_>) -> Optio
     if let Ok(None) = node {
         // Without the events it is unknown whether the node was deleted just now, which is normal.
         let events = view.events(&node_object(name)).ok()?;
-        if !events.iter().filter_map(events::event_time).any(is_new) {
+        if !events
+            .iter()
+            .filter_map(|event| Event(event).last_time())
+            .any(is_new)
+        {
             says.push(format!(
                 "node {name} does not exist any more, and nobody has asked to detach the disk"
             ));

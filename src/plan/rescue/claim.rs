@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{Lost, Next, Rescue, compare::differences, metadata_to_keep};
 use crate::{
     diagnose::{
-        kinds::{PersistentVolume, PersistentVolumeClaim},
+        kinds::{ManagedFields, PersistentVolume, PersistentVolumeClaim},
         reclaim_policy,
         taken_back::obstacle_of_claim,
     },
@@ -28,15 +28,15 @@ use crate::{
 /// could set the policy then. A provisioner deletes the disk of a Released volume only
 /// (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete).
 fn was_kept_in_time(volume: &Object) -> bool {
-    let entries = volume.list("/metadata/managedFields").iter().enumerate();
-    let set = entries.filter(|(_, entry)| {
-        entry["manager"] == FIELD_MANAGER
-            && entry
-                .pointer("/fieldsV1/f:spec/f:persistentVolumeReclaimPolicy")
-                .is_some()
-    });
-    let set = set.filter_map(|(at, _)| volume.time(&format!("/metadata/managedFields/{at}/time")));
-    let released = volume.time("/status/lastPhaseTransitionTime");
+    let set = ManagedFields::all(volume)
+        .filter(|entry| {
+            entry.manager() == Some(FIELD_MANAGER)
+                && entry
+                    .below(&["f:spec", "f:persistentVolumeReclaimPolicy"])
+                    .is_some()
+        })
+        .filter_map(ManagedFields::time);
+    let released = PersistentVolume(volume).in_phase_since();
     released.is_some_and(|released| set.max().is_some_and(|set| set <= released))
 }
 

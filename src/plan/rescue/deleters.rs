@@ -7,10 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::{
-    diagnose::kinds::Workload,
+    diagnose::kinds::{ManagedFields, OwnerReference, Workload},
     knowledge::{
         Knowledge,
         schema::{Applies, Deployer, glob},
@@ -21,10 +19,8 @@ use crate::{
 /// A sentence for each. `what` is the object in a word.
 pub(in crate::plan) fn deleters(object: &Object, what: &str, knowledge: &Knowledge) -> Vec<String> {
     let mut names = Vec::new();
-    for owner in object.list("/metadata/ownerReferences") {
-        let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
-        names.push(format!("its owner, {} {}", field("kind"), field("name")));
-    }
+    let owners = OwnerReference::all(object);
+    names.extend(owners.map(|owner| format!("its owner, {} {}", owner.kind(), owner.name())));
     let deployed_by = knowledge
         .deployers()
         .iter()
@@ -81,7 +77,6 @@ fn is_marked_by(object: &Object, deployer: &Deployer) -> bool {
         .flat_map(serde_json::Map::keys)
         .collect();
     let is_marked = |pattern: &String| keys.iter().any(|key| glob(pattern, key));
-    let writers = object.list("/metadata/managedFields").iter();
-    let mut writers = writers.filter_map(|entry| entry.get("manager")?.as_str());
+    let mut writers = ManagedFields::all(object).filter_map(ManagedFields::manager);
     deployer.marks.iter().any(is_marked) || writers.any(|writer| deployer.writes_as(writer))
 }

@@ -13,14 +13,17 @@ use crate::{
         connect::{Named, connect_from, named, surroundings::Surroundings},
     },
     error::Error,
-    object::ResourceType,
+    object::{List, ResourceType},
     run::{
         block_on,
         target::{self, find},
         witness::Witness,
     },
     settings::{Connection, NamespaceChoice},
-    snapshot::{facts::Facts, load},
+    snapshot::{
+        facts::{Facts, Object},
+        load,
+    },
 };
 
 /// A person waits for the next letter. Two seconds are enough for a distant cluster.
@@ -154,19 +157,19 @@ pub(super) fn finalizers(typed: &Typed) -> Vec<String> {
         [] => return Vec::new(),
     };
     let list = if typed.verb == "finalize" {
-        "/spec/finalizers"
+        List::Spec
     } else {
-        "/metadata/finalizers"
+        List::Metadata
     };
     let found = ask(typed, async |witness| {
         let mut facts = witness.initial_facts().await?;
         let target = target::Named { resource: ty, name };
         let place = NamespaceChoice::of(&typed.connection);
         let objects = find::find(witness, target, &place, &mut facts, &mut BTreeSet::new()).await?;
-        let names = objects.iter().flat_map(|object| object.list(list));
-        let names: BTreeSet<_> = names
-            .filter_map(|name| name.as_str())
-            .map(str::to_owned)
+        let entries = objects.iter().flat_map(Object::finalizers);
+        let names: BTreeSet<_> = entries
+            .filter(|entry| entry.list == list)
+            .map(|entry| entry.name)
             .collect();
         Ok(names)
     });

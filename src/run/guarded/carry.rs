@@ -255,9 +255,7 @@ impl Carrier<'_> {
         let lost = match send(server, plan).await {
             Written::Refused { message, .. } => {
                 return match ReadBack::of(server, facts, plan).state().await {
-                    After::StillOn(object)
-                        if object.text("/metadata/resourceVersion") == plan.resource_version =>
-                    {
+                    After::StillOn(object) if object.resource_version() == plan.resource_version => {
                         Some(refused(&message))
                     }
                     After::NotKnown(_) => Some(Settled::failed(format!("The server refused it: {message}"))),

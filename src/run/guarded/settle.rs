@@ -249,7 +249,7 @@ fn is_final(after: &After, plan: &Plan, lost: bool, unchanged_for: Duration, all
 }
 
 fn is_newer(object: &Object, plan: &Plan) -> bool {
-    object.text("/metadata/resourceVersion") != plan.resource_version
+    object.resource_version() != plan.resource_version
 }
 
 fn settled_from(after: &After, plan: &Plan, lost: bool) -> Settled {

@@ -55,7 +55,7 @@ pub(super) async fn read(
     let (mut object, mut entry) = (object.clone(), find(object).await?);
     let query = Query::of(&target);
     for _ in 1..MAX_TRIES {
-        if entry.mod_revision.to_string() == object.text("/metadata/resourceVersion") {
+        if entry.mod_revision.to_string() == object.resource_version() {
             break;
         }
         facts.answers.clear();

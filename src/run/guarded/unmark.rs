@@ -105,7 +105,7 @@ impl Carrier<'_> {
                 };
                 break settled;
             }
-            let version = now.as_ref().map(|now| now.text("/metadata/resourceVersion"));
+            let version = now.as_ref().map(|now| now.resource_version());
             let has_changed = version.is_some_and(|version| version != item.plan.resource_version);
             if lost.is_some() && has_changed {
                 break Settled::failed(

@@ -127,11 +127,7 @@ fn answer_from_list(query: &Query, all: &[Object]) -> Answer {
             name,
         } => {
             let place = namespace.as_deref().unwrap_or("default");
-            let is_about = |event: &&Object| {
-                event.namespace() == place
-                    && event.text("/involvedObject/kind") == kind
-                    && event.text("/involvedObject/name") == name
-            };
+            let is_about = |event: &&Object| event.namespace() == place && event.is_about(kind, name);
             Answer::List(all.iter().filter(is_about).cloned().collect())
         }
         Query::List { namespace, .. } | Query::Search { namespace, .. } => {

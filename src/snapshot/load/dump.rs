@@ -191,7 +191,7 @@ impl Dump {
                 // A missing event proves nothing: events expire.
                 let namespace = namespace.as_deref().unwrap_or("default");
                 self.list(&Resource::new("", "events"), Some(namespace), true, |event| {
-                    event.text("/involvedObject/kind") == kind && event.text("/involvedObject/name") == name
+                    event.is_about(kind, name)
                 })
             }
             Query::Content { namespace } => Ok(Answer::Content(Box::new(self.content(namespace)))),
@@ -250,10 +250,8 @@ impl Dump {
     /// The objects of the dump that have owners. They need not be all.
     fn owned(&self, place: &Where) -> Owned {
         let is_one = |object: &&Object| match place {
-            Where::Namespace(namespace) => {
-                object.namespace() == namespace && !object.list("/metadata/ownerReferences").is_empty()
-            }
-            Where::Owner(uid) => object.owned_by(uid).next().is_some(),
+            Where::Namespace(namespace) => object.namespace() == namespace && !object.owners().is_empty(),
+            Where::Owner(uid) => object.is_owned_by(uid),
         };
         let all = self.objects.values().flatten();
         Owned {
@@ -343,7 +341,7 @@ fn seen(object: &Object, finalizers: Vec<Finalizer>) -> Seen {
     let reference: ObjectRef = object.reference();
     Seen {
         object: reference,
-        created: object.time("/metadata/creationTimestamp"),
+        created: object.created(),
         deletion: object.deletion(),
         finalizers: finalizers
             .into_iter()

@@ -12,7 +12,7 @@ use testkit::syn::{
     visit::{self, Visit},
 };
 
-use super::{modules::Segments, said_text};
+use super::{field_paths::field_paths, modules::Segments, said_text};
 
 #[derive(Default)]
 pub struct Code {
@@ -30,6 +30,8 @@ pub struct Code {
     pub calls: BTreeSet<(String, usize)>,
     /// Where said text is taken apart.
     pub inspections: BTreeSet<String>,
+    /// The JSON pointers into objects.
+    pub field_paths: BTreeSet<String>,
     /// Whether a module is taken from a file of another name.
     pub has_path_attribute: bool,
     /// The module that is being read.
@@ -42,6 +44,7 @@ pub fn read(name: &str, text: &str, module: &[String]) -> Code {
     let mut code = Code {
         module: module.to_vec(),
         inspections: said_text::inspections(&file),
+        field_paths: field_paths(&file),
         ..Code::default()
     };
     code.visit_file(&file);

@@ -24,7 +24,7 @@ fn evaluates_only_what_is_certain() {
         namespace_labels: NamespaceLabels::Nothing,
         labels: None,
     };
-    let of = |text: &str| expression(&json!({"expression": text}), &change);
+    let of = |text: &str| expression(Some(text), &change);
     for (truth, texts) in [
         (
             Truth::Yes,
@@ -106,5 +106,5 @@ fn evaluates_only_what_is_certain() {
         of(&format!("{}true{}", "(".repeat(500), ")".repeat(500))),
         Truth::Unknown
     );
-    assert_eq!(expression(&json!({}), &change), Truth::Unknown);
+    assert_eq!(expression(None, &change), Truth::Unknown);
 }

@@ -53,8 +53,9 @@ use crate::{
     command::Command,
     diagnose::{
         causes::advice,
+        kinds::CustomResourceDefinition,
         model::{Blocker, CauseState, Finding, Page, Safety, Step, Verdict, When},
-        service_backend::ServiceReference,
+        service_backend::ServiceBackend,
         view::View,
     },
     object::{ResourceType, pasteable},
@@ -125,15 +126,15 @@ pub(crate) fn is_reported(message: &str) -> bool {
 /// repair it.
 pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) -> Option<Blocker> {
     let name = crd.name();
-    if crd.text("/spec/conversion/strategy") != "Webhook" {
+    if !CustomResourceDefinition(crd).is_converted_by_webhook() {
         finding.say(format!(
             "{name} is no longer converted by a webhook, so the next try should get through, within a minute or two"
         ));
         return None;
     }
     let mut blocker = Blocker::new(None, String::new());
-    let field = crd.value.pointer("/spec/conversion/webhook/clientConfig/service");
-    match ServiceReference::of(field).map(|service| service.backend(view)) {
+    let service = CustomResourceDefinition(crd).conversion_service();
+    match service.map(|service| ServiceBackend::of(service, view)) {
         Some(service) => {
             blocker.on.push(service.blocker());
             finding.evidence.push(service.evidence());

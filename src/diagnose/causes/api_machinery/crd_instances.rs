@@ -61,6 +61,7 @@ use crate::{
             cause::{Cause, On, Reads, Tells},
             verdicts,
         },
+        kinds::CustomResourceDefinition,
         limits,
         model::{
             Blocker, Evidence, Finding, Liveness, Moment, Outlook, Page, Safety, Said, Step, Strength,
@@ -85,7 +86,10 @@ pub(crate) const CAUSE: Cause = Cause {
 };
 
 fn instances_remain(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
+    let resource = Resource::new(
+        CustomResourceDefinition(crd).group(),
+        CustomResourceDefinition(crd).plural(),
+    );
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,

@@ -50,6 +50,7 @@
 use crate::{
     command::Command,
     diagnose::{
+        kinds::Lease,
         model::{Blocker, Finding, Page, Safety, Step, When},
         timing,
         view::View,
@@ -70,7 +71,7 @@ pub(crate) fn stale_api_server_lease(view: &View<'_>) -> Option<Blocker> {
             By::Labels(API_SERVER_LEASES.into()),
         )
         .ok()?;
-    let renewed = |lease: &&Object| lease.time("/spec/renewTime");
+    let renewed = |lease: &&Object| Lease(lease).renewed();
     let newest = leases.iter().max_by_key(renewed)?;
     let ago = Age::between(renewed(&newest)?, view.now());
     (ago.0.as_secs() > timing::LEASES_UNWRITTEN).then(|| {

@@ -72,9 +72,8 @@ fn without_finalizers(object: &Object, view: &View<'_>) -> Option<Finding> {
 /// The finding about an object without finalizers whose grace period is over.
 pub(crate) fn nothing_holds_it(object: &Object) -> Finding {
     if object
-        .number("/metadata/deletionGracePeriodSeconds")
-        .unwrap_or_default()
-        > 0
+        .deletion()
+        .is_some_and(|deletion| deletion.grace_seconds > 0)
     {
         return Finding::new(
             None,

@@ -54,11 +54,12 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     command::Command,
     diagnose::{
+        kinds::{CustomResourceDefinition, CustomVersion},
         model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         view::View,
     },
@@ -109,11 +110,7 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
     finding.wait.verdict = Verdict::Failing;
     let name = definition.name();
     for version in reported {
-        let known = definition.list("/spec/versions");
-        if known
-            .iter()
-            .any(|each| each.get("name").and_then(Value::as_str) == Some(version))
-        {
+        if CustomResourceDefinition(definition).version(version).is_some() {
             finding.say(format!(
                 "{name} has {version} again, so the next try should get through, within a minute or two"
             ));
@@ -126,7 +123,7 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
                  listed or deleted"
             ),
         ));
-        let back = json!([{"op": "add", "path": "/spec/versions/-", "value": {"name": version, "served": false,
+        let back = json!([{"op": "add", "path": format!("{}/-", CustomResourceDefinition::VERSIONS), "value": {"name": version, "served": false,
             "storage": false, "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}]);
         finding.steps.push(Step {
             when: When::Now,
@@ -143,7 +140,7 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
 
 /// The versions that a message names, in the group of the definition.
 fn reported_versions<'a>(message: &'a str, definition: &Object) -> Vec<&'a str> {
-    let group = definition.text("/spec/group");
+    let group = CustomResourceDefinition(definition).group();
     message
         .split(MESSAGE)
         .skip(1)
@@ -157,10 +154,9 @@ fn reported_versions<'a>(message: &'a str, definition: &Object) -> Vec<&'a str> 
 
 /// Adds that the definition serves none of its versions, if that is so.
 pub(crate) fn add_none_served(finding: &mut Finding, definition: &Object) {
-    let versions = definition.list("/spec/versions");
-    let is = |version: &Value, field: &str| version.get(field) == Some(&Value::Bool(true));
-    let stored = versions.iter().position(|version| is(version, "storage"));
-    let (Some(stored), false) = (stored, versions.iter().any(|version| is(version, "served"))) else {
+    let versions = || CustomResourceDefinition(definition).versions();
+    let stored = versions().position(CustomVersion::is_stored);
+    let (Some(stored), false) = (stored, versions().any(CustomVersion::is_served)) else {
         return;
     };
     let name = definition.name();
@@ -175,7 +171,7 @@ pub(crate) fn add_none_served(finding: &mut Finding, definition: &Object) {
         Some(definition.reference()),
         "serves none of its versions, so that nobody can see or finish the objects that are left",
     ));
-    let serve = json!([{"op": "replace", "path": format!("/spec/versions/{stored}/served"), "value": true}]);
+    let serve = json!([{"op": "replace", "path": format!("{}/{stored}/served", CustomResourceDefinition::VERSIONS), "value": true}]);
     finding.steps.push(Step {
         when: When::Now,
         text: format!("serve a version of {name} again: then what is left can be seen, and what holds it"),

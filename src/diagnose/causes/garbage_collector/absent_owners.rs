@@ -46,13 +46,12 @@
 //!
 //! - `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` isDangling, attemptToDeleteItem
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
         causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         events::last_event,
+        kinds::OwnerReference,
         model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, When},
         view::View,
     },
@@ -96,13 +95,11 @@ fn add_absent_owners(subject: &Subject<'_>, findings: &mut [Finding], view: &Vie
     let Some(first) = findings.first_mut() else {
         return;
     };
-    let references = object.list("/metadata/ownerReferences");
-    let owners: Vec<_> = references
-        .iter()
+    let owners: Vec<_> = OwnerReference::all(object)
         .map(|reference| (reference, owner_state(object, reference, view)))
         .collect();
     for (reference, owner) in &owners {
-        add_owner(first, object, reference, owner);
+        add_owner(first, object, *reference, owner);
     }
     let all_gone = !owners.is_empty()
         && owners
@@ -110,21 +107,17 @@ fn add_absent_owners(subject: &Subject<'_>, findings: &mut [Finding], view: &Vie
             .all(|(_, owner)| matches!(owner, OwnerState::Gone(_) | OwnerState::Elsewhere(_)));
     if all_gone {
         let elsewhere = owners.iter().find_map(|(reference, owner)| match owner {
-            OwnerState::Elsewhere(namespace) => Some(exists_in(reference, namespace)),
+            OwnerState::Elsewhere(namespace) => Some(exists_in(*reference, namespace)),
             _ => None,
         });
         add_collection(first, object, elsewhere.as_deref(), view);
     }
 }
 
-fn field<'a>(reference: &'a Value, name: &str) -> &'a str {
-    reference.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn owner_state(object: &Object, reference: &Value, view: &View<'_>) -> OwnerState {
-    let api_version = field(reference, "apiVersion");
+fn owner_state(object: &Object, reference: OwnerReference<'_>, view: &View<'_>) -> OwnerState {
+    let api_version = reference.api_version();
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    let Some(ty) = view.kind(group, field(reference, "kind")) else {
+    let Some(ty) = view.kind(group, reference.kind()) else {
         // A group that did not list its types may have the kind.
         return if view.knows_all_types() {
             OwnerState::NoSuchKind
@@ -136,9 +129,9 @@ fn owner_state(object: &Object, reference: &Value, view: &View<'_>) -> OwnerStat
         return OwnerState::OutOfReach;
     }
     let namespace = if ty.namespaced { object.namespace() } else { "" };
-    match view.object(&ty.group, &ty.plural, namespace, field(reference, "name")) {
-        Ok(Some(owner)) if owner.uid() == field(reference, "uid") => OwnerState::Present {
-            waits: reference.get("blockOwnerDeletion") == Some(&Value::Bool(true))
+    match view.object(&ty.group, &ty.plural, namespace, reference.name()) {
+        Ok(Some(owner)) if owner.uid() == reference.uid() => OwnerState::Present {
+            waits: reference.blocks_deletion()
                 && owner.deletion().is_some()
                 && owner
                     .finalizers()
@@ -154,20 +147,20 @@ fn owner_state(object: &Object, reference: &Value, view: &View<'_>) -> OwnerStat
 }
 
 /// The owner in another namespace, if it is the very object that the reference means.
-fn found_elsewhere(ty: &ResourceType, reference: &Value, view: &View<'_>) -> Option<OwnerState> {
-    let by = By::Name(field(reference, "name").to_owned());
+fn found_elsewhere(ty: &ResourceType, reference: OwnerReference<'_>, view: &View<'_>) -> Option<OwnerState> {
+    let by = By::Name(reference.name().to_owned());
     let all = view.search(&ty.group, &ty.plural, "", by).ok()?;
-    let owner = all.iter().find(|owner| owner.uid() == field(reference, "uid"))?;
+    let owner = all.iter().find(|owner| owner.uid() == reference.uid())?;
     Some(OwnerState::Elsewhere(owner.namespace().to_owned()))
 }
 
-fn exists_in(reference: &Value, namespace: &str) -> String {
-    let (kind, name) = (field(reference, "kind"), field(reference, "name"));
+fn exists_in(reference: OwnerReference<'_>, namespace: &str) -> String {
+    let (kind, name) = (reference.kind(), reference.name());
     format!("{kind} {name} exists in namespace {namespace}")
 }
 
-fn add_owner(finding: &mut Finding, object: &Object, reference: &Value, owner: &OwnerState) {
-    let name = format!("{} {}", field(reference, "kind"), field(reference, "name"));
+fn add_owner(finding: &mut Finding, object: &Object, reference: OwnerReference<'_>, owner: &OwnerState) {
+    let name = format!("{} {}", reference.kind(), reference.name());
     let value = match owner {
         OwnerState::Gone(why) => format!("owner {name} {why}"),
         OwnerState::Elsewhere(namespace) => {
@@ -180,7 +173,7 @@ fn add_owner(finding: &mut Finding, object: &Object, reference: &Value, owner: &
         }
         OwnerState::NoSuchKind => format!(
             "owner {name}: the server has no such kind in {}, so the garbage collector leaves the object alone",
-            field(reference, "apiVersion")
+            reference.api_version()
         ),
         OwnerState::OutOfReach => format!(
             "owner {name} lives in a namespace and this object does not, so the garbage collector leaves it alone"
@@ -211,7 +204,7 @@ fn add_collection(finding: &mut Finding, object: &Object, elsewhere: Option<&str
                 object.kind,
                 object.name()
             ),
-            value: event.text("/message").to_owned(),
+            value: event.message().to_owned(),
             strength: Strength::Proof,
         });
     }

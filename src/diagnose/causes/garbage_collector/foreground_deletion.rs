@@ -52,9 +52,6 @@
 //! - `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` processDeletingDependentsItem
 //! - `kubernetes/kubernetes:pkg/controller/garbagecollector/graph.go` blockingDependents
 
-use jiff::Timestamp;
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
@@ -65,6 +62,7 @@ use crate::{
             in_use,
             in_use::{Standing, Users},
         },
+        kinds::OwnerReference,
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         timing,
@@ -76,6 +74,7 @@ use crate::{
         facts::{Object, Where},
     },
 };
+use jiff::Timestamp;
 
 pub(crate) const CAUSE: Cause = Cause {
     types: &[],
@@ -102,15 +101,11 @@ fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
          stuck and is harder to find",
         finalizer.name
     ));
-    match Dependents::of(owner, view, blocks) {
+    match Dependents::of(owner, view, OwnerReference::blocks_deletion) {
         Ok(dependents) => add_dependents(&mut finding, owner, &dependents, view),
         Err(missing) => add_unknown_dependents(&mut finding, owner, missing.in_words(), view),
     }
     finding
-}
-
-fn blocks(reference: &Value) -> bool {
-    reference.get("blockOwnerDeletion") == Some(&Value::Bool(true))
 }
 
 fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents<'_>, view: &View<'_>) {
@@ -168,7 +163,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
 
 /// When a dependent was made, if that was long after the deletion of its owner.
 fn made_afterwards(dependent: &Object, owner: &Object) -> Option<Timestamp> {
-    let created: Timestamp = dependent.time("/metadata/creationTimestamp")?;
+    let created: Timestamp = dependent.created()?;
     let deleted = owner.deletion()?.requested_at();
     (dependent.deletion().is_none()
         && Age::between(deleted, created).0.as_secs() > timing::WORKING_CONTROLLER)
@@ -291,7 +286,7 @@ impl<'a> Dependents<'a> {
     pub(crate) fn of(
         owner: &'a Object,
         view: &View<'a>,
-        counts: fn(&Value) -> bool,
+        counts: fn(OwnerReference<'a>) -> bool,
     ) -> Result<Self, Missing> {
         let everywhere = Where::Owner(owner.uid().to_owned());
         let mut dependents = match owner.namespace() {
@@ -321,13 +316,16 @@ impl<'a> Dependents<'a> {
         place: Where,
         owner: &'a Object,
         view: &View<'a>,
-        counts: fn(&Value) -> bool,
+        counts: fn(OwnerReference<'a>) -> bool,
     ) -> Result<Self, Missing> {
         let listed = view.owned(place)?;
         let mut objects: Vec<_> = listed
             .objects
             .iter()
-            .filter(|object| object.owned_by(owner.uid()).any(counts))
+            .filter(|&object| {
+                let mut references = OwnerReference::all(object).filter(|reference| reference.is_to(owner));
+                references.any(counts)
+            })
             .collect();
         objects.sort_by_key(|object| object.deletion().is_none());
         Ok(Dependents {

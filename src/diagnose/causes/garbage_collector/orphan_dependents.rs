@@ -48,7 +48,7 @@
 //! - `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` orphanDependents,
 //!   attemptToOrphanWorker
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     command::Command,
@@ -61,6 +61,7 @@ use crate::{
             },
             verdicts,
         },
+        kinds::OwnerReference,
         limits,
         model::{Finding, Moment, Outlook, Page, Safety, Step, Verdict, When},
         removal::Veto,
@@ -133,11 +134,8 @@ fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, view: &View<'_
 
 /// The steps that do the work of the garbage collector: first the dry run, then the update.
 fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
-    let references = dependent.list("/metadata/ownerReferences");
-    let index = references
-        .iter()
-        .position(|reference| reference.get("uid").and_then(Value::as_str) == Some(owner.uid()))?;
-    let reference_path = format!("/metadata/ownerReferences/{index}");
+    let index = OwnerReference::all(dependent).position(|reference| reference.is_to(owner))?;
+    let reference_path = OwnerReference::pointer(index);
     let operations = json!([
         {"op": "test", "path": format!("{reference_path}/uid"), "value": owner.uid()},
         {"op": "remove", "path": reference_path},

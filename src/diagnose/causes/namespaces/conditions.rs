@@ -6,6 +6,7 @@
 
 use crate::{
     diagnose::{
+        kinds::Condition,
         model::{Evidence, Finding, Strength, Verdict},
         view::View,
     },
@@ -15,8 +16,7 @@ use crate::{
 /// Adds the messages of the controller literally, because people search for them. They are evidence, because they may
 /// be old or wrong.
 pub(crate) fn add_conditions(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
-    let all = namespace.list("/status/conditions");
-    if all.is_empty() && namespace.deletion().is_some() {
+    if Condition::all(namespace).next().is_none() && namespace.deletion().is_some() {
         finding.evidence.push(Evidence {
             source: format!("Namespace {} status.conditions", namespace.name()),
             value: "none yet: the namespace controller has not reported on this deletion".into(),

@@ -52,8 +52,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
@@ -61,8 +59,9 @@ use crate::{
             advice,
             api_machinery::{conversion_webhook, stored_version, unreadable_object},
         },
+        kinds::{Webhook, WebhookConfiguration},
         model::{Blocker, Finding, Page, Safety, Step, Verdict, When},
-        service_backend::ServiceReference,
+        service_backend::ServiceBackend,
         view::View,
     },
     object::pasteable,
@@ -230,11 +229,8 @@ fn add_unreachable_webhook(finding: &mut Finding, webhook: &str, view: &View<'_>
             continue;
         };
         for configuration in configurations {
-            let Some(entry) = configuration
-                .list("/webhooks")
-                .iter()
-                .find(|entry| entry.get("name").and_then(Value::as_str) == Some(webhook))
-            else {
+            let mut webhooks = WebhookConfiguration(configuration).webhooks();
+            let Some(entry) = webhooks.find(|entry| entry.name() == webhook) else {
                 continue;
             };
             found = true;
@@ -253,13 +249,13 @@ fn add_webhook_configuration(
     finding: &mut Finding,
     configuration: &Object,
     webhook: &str,
-    entry: &Value,
+    entry: Webhook<'_>,
     view: &View<'_>,
 ) {
-    let service = match ServiceReference::of(entry.pointer("/clientConfig/service")) {
+    let service = match entry.service() {
         None => "it is called by a URL".to_owned(),
         Some(service) => {
-            let backend = service.backend(view);
+            let backend = ServiceBackend::of(service, view);
             finding.evidence.push(backend.evidence());
             finding.steps.push(Step {
                 when: When::Now,

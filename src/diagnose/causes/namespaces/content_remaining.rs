@@ -55,8 +55,6 @@
 //!
 //! - `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`
 
-use jiff::Timestamp;
-
 use crate::{
     command::Command,
     diagnose::{
@@ -72,6 +70,7 @@ use crate::{
             },
             verdicts,
         },
+        kinds::Condition,
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         timing,
@@ -311,7 +310,7 @@ fn add_objects_created_later(finding: &mut Finding, content: &Content, namespace
 /// Adds that the namespace controller has not reported on this deletion. A controller that works writes its
 /// conditions after its first sync, which begins within five seconds.
 fn add_missing_report(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
-    let has_no_conditions = namespace.list("/status/conditions").is_empty();
+    let has_no_conditions = Condition::all(namespace).next().is_none();
     let Some(deletion) = namespace.deletion().filter(|_| has_no_conditions) else {
         return;
     };
@@ -343,16 +342,8 @@ fn add_missing_report(finding: &mut Finding, namespace: &Object, view: &View<'_>
 
 /// Whether the controller wrote a condition just now. Then it works, however old the deletion is.
 fn wrote_condition_recently(namespace: &Object, view: &View<'_>) -> bool {
-    namespace
-        .list("/status/conditions")
-        .iter()
-        .filter_map(|condition| {
-            condition
-                .get("lastTransitionTime")?
-                .as_str()?
-                .parse::<Timestamp>()
-                .ok()
-        })
+    Condition::all(namespace)
+        .filter_map(Condition::changed)
         .any(|time| Age::between(time, view.now()).0.as_secs() < timing::SOON)
 }
 

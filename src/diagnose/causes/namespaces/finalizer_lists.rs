@@ -52,8 +52,6 @@
 
 use std::mem;
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
@@ -126,7 +124,7 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
     finding.tell_of(Page::of(module_path!()));
     finding.evidence.push(Evidence {
         source: format!("Namespace {name} spec.finalizers"),
-        value: entries_in_words(namespace, "/spec/finalizers"),
+        value: entries_in_words(namespace, List::Spec),
         strength: Strength::Proof,
     });
     finding.do_not.push(format!(
@@ -190,10 +188,10 @@ fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) ->
     let name = namespace.name();
     let mut finding = known_finalizer::explain_by_entry(namespace, finalizer, view);
     finding.say("It stands in metadata.finalizers, which /finalize of spec.finalizers does not touch");
-    for (list, pointer) in [("metadata", "/metadata/finalizers"), ("spec", "/spec/finalizers")] {
+    for (place, list) in [("metadata", List::Metadata), ("spec", List::Spec)] {
         finding.evidence.push(Evidence {
-            source: format!("Namespace {name} {list}.finalizers"),
-            value: entries_in_words(namespace, pointer),
+            source: format!("Namespace {name} {place}.finalizers"),
+            value: entries_in_words(namespace, list),
             strength: Strength::Proof,
         });
     }
@@ -314,12 +312,16 @@ fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, view: &View<
 
 /// Whether the namespace controller still has work to do.
 fn has_kubernetes_entry(namespace: &Object) -> bool {
-    let mut entries = namespace.list("/spec/finalizers").iter();
-    entries.any(|entry| entry.as_str() == Some(BUILT_IN))
+    let mut entries = namespace.finalizers().into_iter();
+    entries.any(|entry| entry.list == List::Spec && entry.name == BUILT_IN)
 }
 
-fn entries_in_words(namespace: &Object, pointer: &str) -> String {
-    let names: Vec<_> = namespace.list(pointer).iter().filter_map(Value::as_str).collect();
+fn entries_in_words(namespace: &Object, list: List) -> String {
+    let entries = namespace.finalizers().into_iter();
+    let names: Vec<_> = entries
+        .filter(|entry| entry.list == list)
+        .map(|entry| entry.name)
+        .collect();
     if names.is_empty() {
         "empty".into()
     } else {

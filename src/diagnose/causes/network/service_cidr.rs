@@ -65,6 +65,7 @@ use crate::{
             in_use::{Standing, Users},
             network::ip_range::Range,
         },
+        kinds::{IpAddress, Service, ServiceCidr},
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::{Missing, View},
@@ -117,7 +118,7 @@ fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
             let Ok(ip) = address.name().parse() else {
                 return false;
             };
-            is_from_allocator(address)
+            IpAddress(address).is_from_allocator()
                 && own.iter().any(|own| own.allocates(ip))
                 && !others.iter().any(|other| other.allocates(ip))
         }));
@@ -163,41 +164,21 @@ fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
 }
 
 fn ranges(of: &Object) -> Vec<Range> {
-    let texts = of.list("/spec/cidrs").iter().filter_map(|text| text.as_str());
-    texts.filter_map(Range::parse).collect()
-}
-
-/// Whether the API server allocated the address.
-fn is_from_allocator(address: &Object) -> bool {
-    address
-        .labels()
-        .get("ipaddress.kubernetes.io/managed-by")
-        .is_some_and(|by| by == "ipallocator.k8s.io")
-}
-
-/// The namespace and name of the Service that has the address.
-fn service_of(address: &Object) -> (&str, &str) {
-    (
-        address.text("/spec/parentRef/namespace"),
-        address.text("/spec/parentRef/name"),
-    )
+    ServiceCidr(of).ranges().filter_map(Range::parse).collect()
 }
 
 fn blocker(address: &Object, view: &View<'_>) -> Blocker {
-    let (namespace, name) = service_of(address);
+    let (namespace, name) = IpAddress(address).parent();
     let mut blocker = Blocker::new(
         Some(address.reference()),
-        format!(
-            "given to {} {namespace}/{name}",
-            address.text("/spec/parentRef/resource")
-        ),
+        format!("given to {} {namespace}/{name}", IpAddress(address).parent_type()),
     );
     let says = match view.object("", "services", namespace, name) {
         Ok(Some(service)) if service.deletion().is_some() => {
             blocker.on.push(view.blocker(service, "is being deleted".into()));
             return blocker;
         }
-        Ok(Some(service)) => format!("is in use, with cluster IP {}", service.text("/spec/clusterIP")),
+        Ok(Some(service)) => format!("is in use, with cluster IP {}", Service(service).cluster_ip()),
         Ok(None) => {
             "does not exist any more: the API server takes the address back by itself, within some minutes"
                 .into()
@@ -236,7 +217,7 @@ fn add_advice(finding: &mut Finding, range: &Object, used: &[&Object], finalizer
         return;
     }
     let again = json!({"apiVersion": range.api_version, "kind": range.kind,
-        "metadata": {"name": format!("{}-again", range.name())}, "spec": {"cidrs": range.list("/spec/cidrs")}});
+        "metadata": {"name": format!("{}-again", range.name())}, "spec": {"cidrs": ServiceCidr(range).ranges_as_they_are()}});
     finding.steps.push(Step {
         when: When::Mistake,
         text: "make a ServiceCIDR of another name over the same range: this one then goes by itself, every Service keeps its \
@@ -247,7 +228,7 @@ fn add_advice(finding: &mut Finding, range: &Object, used: &[&Object], finalizer
         lets_go: Vec::new(),
     });
     for address in used.iter().take(limits::BLOCKERS) {
-        let (namespace, name) = service_of(address);
+        let (namespace, name) = IpAddress(address).parent();
         finding
             .steps
             .push(advice::save_step(When::Intended, "services", name, namespace));

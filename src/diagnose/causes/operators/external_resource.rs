@@ -54,6 +54,7 @@ use serde_json::Value;
 use crate::{
     diagnose::{
         causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
+        kinds::Service,
         limits,
         model::{Finding, Moment, Outlook, Page},
         view::View,
@@ -121,18 +122,13 @@ fn add_external_resources(subject: &Subject<'_>, findings: &mut [Finding], view:
 
 /// The addresses of the load balancer of a Service, an Ingress or a Gateway.
 fn addresses(object: &Object) -> Vec<&str> {
-    let of_load_balancer = object.list("/status/loadBalancer/ingress").iter();
+    let of_load_balancer = Service(object).load_balancer_places();
     let of_gateway = match object.resource.group.as_str() {
         "gateway.networking.k8s.io" => object.list("/status/addresses").iter(),
         _ => [].iter(),
     };
     of_load_balancer
-        .chain(of_gateway)
-        .filter_map(|place| {
-            ["hostname", "ip", "value"]
-                .iter()
-                .find_map(|field| place.get(*field).and_then(Value::as_str))
-        })
+        .chain(of_gateway.filter_map(|place| place.get("value")?.as_str()))
         .take(limits::NAMES_IN_SENTENCE)
         .collect()
 }

@@ -78,7 +78,7 @@ fn add_re_added(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>
         add_rejected_addition(object, findings, of_operators, view);
         return;
     }
-    let created = object.time("/metadata/creationTimestamp");
+    let created = object.created();
     for finding in findings {
         let Some(finalizer) = &finding.wait.finalizer else {
             continue;

@@ -63,6 +63,9 @@ use crate::{
         },
         holder,
         holder::{Holder, Liveness},
+        kinds::{
+            PersistentVolume, PersistentVolumeClaim, VolumeAttachment, VolumeSnapshot, VolumeSnapshotContent,
+        },
         model::{Evidence, Finding, Moment, Outlook, Page, Step, StepKind, Strength, When},
         view::View,
     },
@@ -255,16 +258,19 @@ fn placeholder_value(
         "uid" => object.uid(),
         "finalizer" => &finalizer.name,
         "matched" => matched.unwrap_or_default(),
-        "claim" => object.text("/spec/claimRef/name"),
-        "claim-namespace" => object.text("/spec/claimRef/namespace"),
-        "volume" => object.text("/spec/volumeName"),
-        "node" => object.text("/spec/nodeName"),
-        "content" => object.text("/status/boundVolumeSnapshotContentName"),
-        "driver" => ["/spec/csi/driver", "/spec/attacher", "/spec/driver"]
-            .map(|path| object.text(path))
-            .into_iter()
-            .find(|driver| !driver.is_empty())
-            .unwrap_or_default(),
+        "claim" => PersistentVolume(object).claim_name(),
+        "claim-namespace" => PersistentVolume(object).claim_namespace(),
+        "volume" => PersistentVolumeClaim(object).volume(),
+        "node" => VolumeAttachment(object).node(),
+        "content" => VolumeSnapshot(object).content(),
+        "driver" => [
+            PersistentVolume(object).csi_driver(),
+            VolumeAttachment(object).attacher(),
+            VolumeSnapshotContent(object).driver(),
+        ]
+        .into_iter()
+        .find(|driver| !driver.is_empty())
+        .unwrap_or_default(),
         _ => "",
     };
     Some(text.to_owned()).filter(|text| !text.is_empty())

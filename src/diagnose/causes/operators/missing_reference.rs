@@ -93,7 +93,7 @@ pub(crate) struct Reference<'a> {
 /// The references in the `spec` of the object that can be followed.
 pub(crate) fn references<'a>(object: &'a Object, view: &View<'a>) -> Vec<Reference<'a>> {
     let mut found = Vec::new();
-    if let Some(spec) = object.value.pointer("/spec") {
+    if let Some(spec) = object.value.get("spec") {
         collect_references(spec, "spec", object, view, &mut found);
     }
     found

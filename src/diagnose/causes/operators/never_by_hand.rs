@@ -46,8 +46,6 @@
 //!
 //! - `kubevirt/kubevirt:staging/src/kubevirt.io/api/core/v1/types.go`
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
@@ -118,11 +116,7 @@ const REPORTS: &str = "its node reports, is gone, or has the taint node.kubernet
 /// Why the object may still run: it has a Pod that has not ended, or its node does not report. A Pod that was deleted by
 /// force still runs on such a node.
 fn may_run(object: &Object, view: &View<'_>) -> Result<Option<String>, Missing> {
-    let is_its = |pod: &&Object| {
-        let owners = pod.list("/metadata/ownerReferences");
-        let is_owner = |owner: &Value| owner.get("uid").and_then(Value::as_str) == Some(object.uid());
-        owners.iter().any(is_owner) && !Pod(pod).is_finished()
-    };
+    let is_its = |pod: &&Object| pod.is_owned_by(object.uid()) && !Pod(pod).is_finished();
     let pods = view.list("", "pods", object.namespace())?;
     if let Some(pod) = pods.iter().find(is_its) {
         return Ok(Some(format!("its pod {} has not ended", pod.name())));

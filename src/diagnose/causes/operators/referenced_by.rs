@@ -59,7 +59,7 @@ fn find_in_list(path: &str, key: &str, value: &Value, target: &Object) -> Option
 /// Whether `child` was created for `parent`. An owner reference, a label or a field shows it. So does the namespace
 /// of `child`, if it has the name of a `parent` without a namespace.
 pub(crate) fn is_child(child: &Object, parent: &Object) -> bool {
-    let owned = !parent.uid().is_empty() && child.owned_by(parent.uid()).next().is_some();
+    let owned = !parent.uid().is_empty() && child.is_owned_by(parent.uid());
     let is_in_own_namespace = parent.namespace().is_empty() && child.namespace() == parent.name();
     owned || is_in_own_namespace || has_label_for(child, parent) || referencing_field(child, parent).is_some()
 }

@@ -72,6 +72,7 @@ use crate::{
         complaint::{join, shortened},
         events::newest_event,
         holder::{Liveness, author_and_last_change, is_silent},
+        kinds::Event,
         model::{Blocker, Finding, Page, StepKind, Verdict},
         timing,
         view::View,
@@ -187,8 +188,8 @@ type Named<'a> = (String, &'a ResourceType, String, String);
 
 /// The newest warning about an object that was made for another, in literal words.
 fn last_warning(object: &Object, view: &View<'_>) -> Option<String> {
-    let event = newest_event(object, view, |event| event.text("/type") == "Warning").ok()??;
-    let text = join(event.text("/reason"), event.text("/message").trim());
+    let event = newest_event(object, view, Event::is_warning).ok()??;
+    let text = join(event.reason(), event.message().trim());
     (!text.is_empty()).then(|| shortened(&text))
 }
 

@@ -1,19 +1,13 @@
 //! What is wrong with an object that somebody needs.
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         complaint::{failing_condition, join},
-        kinds::{Pod, Workload},
+        kinds::{Endpoint, EndpointSlice, Pod, Service, Workload},
         view::View,
     },
     snapshot::facts::{By, Object},
 };
-
-/// The label by which an EndpointSlice names its Service
-/// (`kubernetes/api:discovery/v1/well_known_labels.go` LabelServiceName).
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 /// Why the object does not do what others need it for; none if nothing is known to be wrong. The text follows its name.
 pub(super) fn trouble(found: &Object, view: &View<'_>) -> Option<String> {
@@ -56,13 +50,11 @@ fn is_scaled_to_zero(found: &Object) -> bool {
 
 /// A Service that selects Pods, and has none that is ready. Somebody else fills one without a selector.
 fn without_endpoints(service: &Object, view: &View<'_>) -> Option<String> {
-    let selector = service.value.pointer("/spec/selector")?.as_object()?;
-    if selector.is_empty() || service.text("/spec/type") == "ExternalName" {
+    if Service(service).selector().next().is_none() || Service(service).external_host().is_some() {
         return None;
     }
-    let of_it = By::Labels(format!("{SERVICE_NAME}={}", service.name()));
+    let of_it = By::Labels(format!("{}={}", EndpointSlice::SERVICE, service.name()));
     let slices = view.search("discovery.k8s.io", "endpointslices", service.namespace(), of_it);
-    let is_ready = |endpoint: &Value| endpoint.pointer("/conditions/ready") != Some(&Value::Bool(false));
-    let answers = |slice: &Object| slice.list("/endpoints").iter().any(is_ready);
+    let answers = |slice: &Object| EndpointSlice(slice).endpoints().any(Endpoint::is_ready);
     (!slices.ok()?.iter().any(answers)).then(|| "has no endpoint that is ready".to_owned())
 }

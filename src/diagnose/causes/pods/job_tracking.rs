@@ -48,8 +48,6 @@
 //!
 //! - `kubernetes/kubernetes:pkg/controller/job/job_controller.go`
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         causes::{
@@ -57,7 +55,7 @@ use crate::{
             cause::{Cause, On, Reads, Tells},
             verdicts,
         },
-        kinds::Pod,
+        kinds::{Job, OwnerReference, Pod},
         model::{
             Blocker, Evidence, Finding, Liveness, Moment, Outlook, Page, Safety, Said, Step, Strength,
             Verdict, When,
@@ -80,15 +78,10 @@ pub(crate) const CAUSE: Cause = Cause {
 const BUILT_IN: &str = "kubernetes.io/job-controller";
 
 fn not_counted(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let owner = pod
-        .list("/metadata/ownerReferences")
-        .iter()
-        .find(|owner| owner.get("controller") == Some(&Value::Bool(true)));
-    let Some(owner) = owner else {
+    let Some(owner) = OwnerReference::to_controller(pod) else {
         return no_job_counts(pod, finalizer, "no Job controls this pod", view);
     };
-    let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
-    let (api_version, kind, name, uid) = (field("apiVersion"), field("kind"), field("name"), field("uid"));
+    let (api_version, kind, name, uid) = (owner.api_version(), owner.kind(), owner.name(), owner.uid());
     if !(api_version.starts_with("batch/") && kind == "Job") {
         return controlled_by_other_kind(pod, finalizer, (api_version, kind, name), view);
     }
@@ -194,7 +187,7 @@ fn controlled_by_other_kind(
 /// The finding for a Pod whose Job exists.
 fn job_exists(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>) -> Finding {
     let name = job.name();
-    let manager = job.text("/spec/managedBy");
+    let manager = Job(job).manager();
     if !manager.is_empty() && manager != BUILT_IN {
         return Finding::new(
             Some(finalizer.clone()),
@@ -221,7 +214,7 @@ fn job_exists(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>
     }
     let phase = Pod(pod).phase();
     let ended = Pod(pod).is_finished();
-    let counts_ended_only = job.text("/spec/podReplacementPolicy") == "Failed";
+    let counts_ended_only = Job(job).counts_only_ended();
     let mut finding = if ended || (pod.deletion().is_some() && !counts_ended_only) {
         let mut finding = Finding::new(
             Some(finalizer.clone()),
@@ -252,9 +245,9 @@ fn job_exists(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>
         source: format!("Job {}/{name} status", job.namespace()),
         value: format!(
             "not finished, {} active, {} succeeded, {} failed",
-            job.number("/status/active").unwrap_or_default(),
-            job.number("/status/succeeded").unwrap_or_default(),
-            job.number("/status/failed").unwrap_or_default()
+            Job(job).active(),
+            Job(job).succeeded(),
+            Job(job).failed()
         ),
         strength: Strength::Proof,
     });
@@ -267,7 +260,7 @@ fn job_exists(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::diagnose::testing::{

@@ -9,8 +9,8 @@ use crate::{
     command::Command,
     diagnose::{
         causes::pods::grace_period::force_warning,
-        events::{event_time, last_event, newest_event},
-        kinds::Pod,
+        events::{last_event, newest_event},
+        kinds::{Event, Pod},
         model::{
             Blocker, CauseState, Evidence, Finding, Moment, Outlook, Safety, Said, Step, Strength, Verdict,
             When,
@@ -56,7 +56,7 @@ pub(crate) fn not_finished_by_kubelet(
     };
     let mut finding = Finding::new(None, Verdict::Failing, Said::default());
     if let Some(event) = last_failure(pod, view) {
-        let (reason, message) = (event.text("/reason"), event.text("/message"));
+        let (reason, message) = (event.reason(), event.message());
         finding.say(format!("{reason}: {message}"));
         finding.evidence.push(Evidence {
             source: format!("Event {reason} of Pod {}", pod.name()),
@@ -85,15 +85,12 @@ pub(crate) fn not_finished_by_kubelet(
 }
 
 /// What the kubelet last failed in since the deletion. A container that cannot be killed tells most.
-fn last_failure<'a>(pod: &Object, view: &View<'a>) -> Option<&'a Object> {
+fn last_failure<'a>(pod: &Object, view: &View<'a>) -> Option<Event<'a>> {
     let since = pod.deletion()?.requested_at();
-    let of_kubelet = |event: &Object| {
-        [event.text("/source/component"), event.text("/reportingComponent")].contains(&"kubelet")
-    };
-    let is_failure = |event: &Object| {
-        event.text("/type") == "Warning"
-            && of_kubelet(event)
-            && event_time(event).is_some_and(|time| time >= since)
+    let is_failure = |event: Event<'_>| {
+        event.is_warning()
+            && event.reporters().contains(&"kubelet")
+            && event.last_time().is_some_and(|time| time >= since)
     };
     let killing = last_event(pod, &["FailedKillPod"], view).ok()?;
     killing.or_else(|| newest_event(pod, view, is_failure).ok().flatten())

@@ -58,8 +58,6 @@
 //! - `kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`
 //! - `kubernetes/kubernetes:pkg/kubelet/kubelet.go` SyncTerminatedPod
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         causes::{
@@ -74,7 +72,7 @@ use crate::{
         },
         holder,
         holder::Life,
-        kinds::{Node, Pod},
+        kinds::{Condition, Node, Pod},
         model::{Evidence, Finding, Page, Strength, Verdict},
         view::{Missing, View},
     },
@@ -234,11 +232,8 @@ fn node_lease(node: &Object, view: &View<'_>) -> Result<Option<Life>, Missing> {
 }
 
 fn last_heartbeat(node: &Object, view: &View<'_>) -> String {
-    node.list("/status/conditions")
-        .iter()
-        .find(|condition| condition.get("type").and_then(Value::as_str) == Some("Ready"))
-        .and_then(|ready| ready.get("lastHeartbeatTime").and_then(Value::as_str))
-        .and_then(|text| text.parse().ok())
+    Condition::of_type(node, "Ready")
+        .and_then(Condition::heartbeat)
         .map(|time| format!(", last heartbeat {} ago", Age::between(time, view.now())))
         .unwrap_or_default()
 }

@@ -50,7 +50,7 @@
 //!
 //! - `kubernetes/kubernetes:pkg/controller/resourceclaim/controller.go` syncClaim, isPodDone
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     command::Command,
@@ -63,7 +63,7 @@ use crate::{
             in_use::{Standing, Users},
             storage::{pvc_protection, stop_consumers},
         },
-        kinds::Pod,
+        kinds::{Consumer, Pod, ResourceClaim},
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         view::{Missing, View},
@@ -94,8 +94,8 @@ struct Consumers<'a> {
 
 fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Controller::of(claim, finalizer, None, view);
-    let entries = claim.list("/status/reservedFor");
-    let consumers = consumers(claim, entries, view);
+    let entries = ResourceClaim(claim).consumers();
+    let consumers = consumers(claim, view);
     let says = holder
         .removes("kube-controller-manager")
         .part("resourceclaim controller")
@@ -157,11 +157,11 @@ fn entries_of_others(consumers: &Consumers<'_>) -> impl Iterator<Item = Blocker>
     })
 }
 
-fn consumers<'a>(claim: &Object, entries: &[Value], view: &View<'a>) -> Consumers<'a> {
+fn consumers<'a>(claim: &Object, view: &View<'a>) -> Consumers<'a> {
     let mut consumers = Consumers::default();
-    for (place, entry) in entries.iter().enumerate().take(limits::CONSUMERS) {
-        let field = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (group, resource, name) = (field("apiGroup"), field("resource"), field("name"));
+    let entries = ResourceClaim(claim).consumers().enumerate();
+    for (place, entry) in entries.take(limits::CONSUMERS) {
+        let (group, resource, name) = (entry.group(), entry.plural(), entry.name());
         if (group, resource) != ("", "pods") {
             consumers
                 .others
@@ -169,7 +169,7 @@ fn consumers<'a>(claim: &Object, entries: &[Value], view: &View<'a>) -> Consumer
             continue;
         }
         match view.object("", "pods", claim.namespace(), name) {
-            Ok(Some(pod)) if pod.uid() == field("uid") && !is_done(pod) => consumers.pods.push(pod),
+            Ok(Some(pod)) if pod.uid() == entry.uid() && !is_done(pod) => consumers.pods.push(pod),
             Ok(_) => consumers.droppable += 1,
             Err(missing) => consumers.unread = Some(missing),
         }
@@ -218,8 +218,11 @@ fn add_advice(
 
 /// The step that drops an entry, as its writer would.
 fn drop_entry(claim: &Object, place: usize, name: &str) -> Step {
-    let entry = format!("/status/reservedFor/{place}");
-    let uid = claim.text(&format!("{entry}/uid"));
+    let entry = ResourceClaim::consumer_pointer(place);
+    let uid = ResourceClaim(claim)
+        .consumers()
+        .nth(place)
+        .map_or("", Consumer::uid);
     let operations = json!([
         {"op": "test", "path": format!("{entry}/uid"), "value": uid},
         {"op": "remove", "path": entry},
@@ -241,6 +244,8 @@ fn drop_entry(claim: &Object, place: usize, name: &str) -> Step {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::diagnose::testing::{
         told::{commands, said, verdict},

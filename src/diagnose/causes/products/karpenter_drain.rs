@@ -51,8 +51,6 @@
 //! - `kubernetes-sigs/karpenter:pkg/controllers/node/termination/terminator/terminator.go`
 //! - `kubernetes/kubernetes:pkg/registry/core/pod/storage/eviction.go`
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
@@ -62,7 +60,7 @@ use crate::{
             verdicts::set_unless_holder_is_at_fault,
         },
         holder::Holder,
-        kinds::Pod,
+        kinds::{OwnerReference, Pod, PodDisruptionBudget},
         limits,
         model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         timing,
@@ -179,10 +177,7 @@ fn add_pods_of_node(node: &Object, holder: &Holder, finding: &mut Finding, view:
 
 /// Whether Karpenter waits for the pod.
 fn is_awaited(pod: &Object, view: &View<'_>) -> bool {
-    let of_the_node = pod
-        .list("/metadata/ownerReferences")
-        .iter()
-        .any(|owner| owner.get("kind").and_then(Value::as_str) == Some("Node"));
+    let of_the_node = OwnerReference::all(pod).any(|owner| owner.kind() == "Node");
     let given_up = pod.deletion().is_some_and(|deletion| {
         Age::between(deletion.timestamp, view.now()).0.as_secs() > timing::KARPENTER_GIVES_UP
     });
@@ -216,7 +211,6 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
     }
     match blocking_budget(pod, view) {
         Ok(Some(budget)) => {
-            let number = |field: &str| budget.number(&format!("/status/{field}")).unwrap_or_default();
             let step = Step {
                 when: When::Now,
                 text: format!(
@@ -234,8 +228,8 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
             let says = format!(
                 "cannot be evicted: PodDisruptionBudget {} allows no disruption ({} healthy, {} wanted)",
                 budget.name(),
-                number("currentHealthy"),
-                number("desiredHealthy")
+                PodDisruptionBudget(budget).healthy(),
+                PodDisruptionBudget(budget).wanted()
             );
             (says, Some(step))
         }
@@ -255,11 +249,8 @@ fn blocking_budget<'a>(pod: &Object, view: &View<'a>) -> Result<Option<&'a Objec
     let labels = pod.labels();
     let budgets = view.list("policy", "poddisruptionbudgets", pod.namespace())?;
     Ok(budgets.iter().find(|budget| {
-        let selector = budget
-            .value
-            .pointer("/spec/selector")
-            .and_then(Selector::of_object);
-        budget.number("/status/disruptionsAllowed").unwrap_or_default() == 0
-            && selector.is_some_and(|selector| selector.matches(&labels))
+        let budget = PodDisruptionBudget(budget);
+        let selector = budget.selector().and_then(Selector::of_object);
+        budget.allowed_disruptions() == 0 && selector.is_some_and(|selector| selector.matches(&labels))
     }))
 }

@@ -58,7 +58,8 @@ use crate::{
     diagnose::{
         causes::advice,
         complaint::lost,
-        events::{event_time, is_of_sidecar},
+        events::is_of_sidecar,
+        kinds::Event,
         model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         removal::Unable,
         view::View,
@@ -85,10 +86,10 @@ pub(crate) fn add_error(
 pub(crate) fn add_event(
     finding: &mut Finding,
     what: (&str, String),
-    (event, object, reporters): (&Object, &Object, &[&str]),
+    (event, object, reporters): (Event<'_>, &Object, &[&str]),
     view: &View<'_>,
 ) {
-    let message = event.text("/message");
+    let message = event.message();
     if reporters
         .iter()
         .any(|name| is_of_sidecar(event, object, name, view))
@@ -97,7 +98,7 @@ pub(crate) fn add_event(
         finding.wait.verdict = Verdict::Failing;
         finding.wait.unable = lost(message).map(Unable::Without);
     }
-    quote(finding, what, message, event_time(event), view);
+    quote(finding, what, message, event.last_time(), view);
 }
 
 fn quote(

@@ -125,7 +125,7 @@ fn may_own_claims(object: &Object, view: &View<'_>) -> bool {
 fn volumes_of_owner<'a>(owner: &Object, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
     let is_workload = owner.is("apps", "statefulsets");
     let is_its = |claim: &&Object| {
-        claim.owned_by(owner.uid()).next().is_some()
+        claim.is_owned_by(owner.uid())
             || !is_workload && claim.labels().values().any(|value| value == owner.name())
     };
     let claims = view.list("", "persistentvolumeclaims", owner.namespace())?;

@@ -62,7 +62,7 @@ use crate::{
             verdicts,
         },
         events::last_event,
-        kinds::PersistentVolume,
+        kinds::{Event, PersistentVolume},
         model::{Evidence, Finding, Moment, Outlook, Page, Safety, Said, Step, Strength, Verdict, When},
         reclaim_policy::{disk, driver, fate},
         view::View,
@@ -123,7 +123,7 @@ pub(crate) fn released(
         _ if !finding.wait.on.is_empty() => finding.wait.verdict = Verdict::Waiting,
         Ok(Some(event)) => {
             add_failure(&mut finding, volume, event, view);
-            let message = event.text("/message");
+            let message = event.message();
             finding.steps.extend(csi_errors::steps(volume, message));
         }
         Ok(None) if !status.is_empty() => {
@@ -154,12 +154,12 @@ pub(crate) fn released(
 
 /// Whether the event reports an attachment. The provisioner did not call the driver then
 /// (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume).
-fn is_attached(event: &Object) -> bool {
-    event.text("/message").contains("is still attached to node")
+fn is_attached(event: Event<'_>) -> bool {
+    event.message().contains("is still attached to node")
 }
 
 /// Adds the error of a failure event.
-fn add_failure(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
+fn add_failure(finding: &mut Finding, volume: &Object, event: Event<'_>, view: &View<'_>) {
     let source = format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name());
     let driver = driver(volume);
     let reporters = [driver.as_str(), VOLUME_CONTROLLER];

@@ -61,9 +61,7 @@
 //! - `kubernetes/kubernetes:pkg/controller/volume/pvcprotection/pvc_protection_controller.go`, the same from 1.25 to
 //!   1.36
 
-use serde_json::Value;
-
-use crate::diagnose::kinds::{PersistentVolumeClaim, Pod};
+use crate::diagnose::kinds::{OwnerReference, PersistentVolumeClaim, Pod};
 use crate::{
     diagnose::{
         causes::{
@@ -141,11 +139,7 @@ pub fn uses(pod: &Object, claim: &Object) -> bool {
     if Pod(pod).node().is_empty() {
         return false;
     }
-    let shut_down = pod.deletion().is_some()
-        && pod
-            .number("/metadata/deletionGracePeriodSeconds")
-            .unwrap_or_default()
-            == 0;
+    let shut_down = pod.deletion().is_some_and(|deletion| deletion.grace_seconds == 0);
     Pod(pod).volumes().any(|volume| {
         let named = volume.claim() == Some(claim.name());
         let ephemeral =
@@ -155,10 +149,7 @@ pub fn uses(pod: &Object, claim: &Object) -> bool {
 }
 
 fn controlled_by(claim: &Object, pod: &Object) -> bool {
-    claim.list("/metadata/ownerReferences").iter().any(|owner| {
-        owner.get("controller") == Some(&Value::Bool(true))
-            && owner.get("uid").and_then(Value::as_str) == Some(pod.uid())
-    })
+    OwnerReference::all(claim).any(|owner| owner.is_to_controller() && owner.is_to(pod))
 }
 
 /// The pods that use a claim.

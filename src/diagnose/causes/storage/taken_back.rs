@@ -3,11 +3,9 @@
 //! A new object has another uid, so its owner may delete it again. An object that spans more than itself in etcd is never
 //! edited there.
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
-        kinds::{PersistentVolume, PersistentVolumeClaim},
+        kinds::{Condition, OwnerReference, PersistentVolume, PersistentVolumeClaim},
         reclaim_policy,
     },
     snapshot::facts::Object,
@@ -34,9 +32,7 @@ pub(crate) fn obstacle_of_volume(volume: &Object) -> Option<Obstacle> {
 
 /// Why this claim is not made again.
 pub(crate) fn obstacle_of_claim(claim: &Object) -> Option<Obstacle> {
-    let conditions = claim.list("/status/conditions").iter();
-    let mut types = conditions.filter_map(|condition| condition.get("type")?.as_str());
-    let is_resized = types.any(|ty| RESIZES.contains(&ty));
+    let is_resized = Condition::all(claim).any(|condition| RESIZES.contains(&condition.kind()));
     owner(claim).or_else(|| is_resized.then_some(Obstacle::Resize))
 }
 
@@ -69,7 +65,6 @@ pub(crate) fn unmarkable(object: &Object) -> Option<Unmarkable> {
 }
 
 fn owner(object: &Object) -> Option<Obstacle> {
-    let owner = object.list("/metadata/ownerReferences").first()?;
-    let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
-    Some(Obstacle::Owner(format!("{} {}", field("kind"), field("name"))))
+    let owner = OwnerReference::all(object).next()?;
+    Some(Obstacle::Owner(format!("{} {}", owner.kind(), owner.name())))
 }

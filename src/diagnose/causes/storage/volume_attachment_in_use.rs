@@ -49,8 +49,6 @@
 //!
 //! - `kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go` reconcile
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
@@ -59,7 +57,7 @@ use crate::{
             storage::{csi_errors::ago, pvc_protection},
             verdicts::unknown,
         },
-        kinds::{Node, PersistentVolume, Pod, VolumeAttachment},
+        kinds::{Condition, Node, PersistentVolume, Pod, VolumeAttachment},
         model::{Blocker, CauseState, Finding, Moment, Outlook, Page, Safety, Said, Step, Verdict, When},
         view::{Missing, View},
     },
@@ -227,17 +225,9 @@ fn why_node_keeps_it(node: &Object, volume: &Object, view: &View<'_>) -> String 
 
 /// For how long a node is not Ready, in words; none if it is Ready.
 fn not_ready_since(node: &Object, view: &View<'_>) -> Option<String> {
-    let ready = node
-        .list("/status/conditions")
-        .iter()
-        .find(|condition| condition.get("type").and_then(Value::as_str) == Some("Ready"));
-    let field = |name: &str| {
-        ready
-            .and_then(|ready| ready.get(name)?.as_str())
-            .unwrap_or_default()
-    };
-    (field("status") != "True").then(|| {
-        let since = ago(field("lastTransitionTime").parse().ok(), view);
+    let ready = Condition::of_type(node, "Ready");
+    (ready.map_or("", Condition::status) != "True").then(|| {
+        let since = ago(ready.and_then(Condition::changed), view);
         since.replace(" ago", "").replacen(' ', " for ", 1)
     })
 }

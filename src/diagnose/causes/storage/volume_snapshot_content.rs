@@ -49,8 +49,6 @@
 //!
 //! - `kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
@@ -123,7 +121,7 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
     let is_unbound = !VolumeSnapshotContent(content).given_handle().is_empty()
         && VolumeSnapshotContent(content).snapshot_uid().is_empty();
     if !is_unbound {
-        if has_annotation(content, BEING_CREATED) {
+        if content.has_annotation(BEING_CREATED) {
             finding.wait.verdict = Verdict::Waiting;
             finding.wait.on.push(Blocker::new(
                 None,
@@ -132,7 +130,7 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
             controller.add_if_gone_or_late(&mut finding, content, LEAK);
             return finding;
         }
-        if !has_annotation(content, BEING_DELETED) {
+        if !content.has_annotation(BEING_DELETED) {
             return not_marked_for_deletion(content, finding, view);
         }
     }
@@ -172,7 +170,7 @@ fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
             );
             let driver = [VolumeSnapshotContent(content).driver()];
             csi_errors::add_event(finding, ("it failed", source), (event, content, &driver), view);
-            event.text("/message")
+            event.message()
         }
         Ok(None) => {
             if finding.wait.verdict == Verdict::Stalled {
@@ -332,13 +330,6 @@ fn keep_snapshot_step(content: &Object) -> Option<Step> {
         safety: Safety::Reversible,
         lets_go: Vec::new(),
     })
-}
-
-fn has_annotation(object: &Object, name: &str) -> bool {
-    let annotations = object.value.pointer("/metadata/annotations");
-    annotations
-        .and_then(|all| all.get(name))
-        .is_some_and(Value::is_string)
 }
 
 /// The handle of the snapshot at the provider.

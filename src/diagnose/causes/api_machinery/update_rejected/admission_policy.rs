@@ -7,6 +7,7 @@ use crate::{
         causes::api_machinery::update_rejected::{
             add_rejection, namespace_exemption, namespace_exemption::RequestMatcher,
         },
+        kinds::PolicyBinding,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, When},
     },
     snapshot::facts::Object,
@@ -87,8 +88,8 @@ pub(crate) fn steps(object: &Object, policy: &Policy<'_>) -> Vec<Step> {
     };
     let matcher = RequestMatcher {
         configuration: policy.binding,
-        selectors: "/spec/matchResources".into(),
-        identity: ("/spec/policyName".into(), name),
+        selectors: PolicyBinding::MATCHER.into(),
+        identity: (PolicyBinding::POLICY.into(), name),
         name: format!("binding {binding} of policy {name}"),
     };
     [Some(see), namespace_exemption::step(object, &matcher)]

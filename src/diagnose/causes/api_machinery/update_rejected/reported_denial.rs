@@ -20,6 +20,7 @@ use crate::{
             namespace_exemption::RequestMatcher,
         },
         complaint::complaints,
+        kinds::WebhookConfiguration,
         model::{Blocker, Finding, Safety, Step, Verdict, When},
         view::View,
     },
@@ -160,7 +161,7 @@ fn by_webhook(object: &Object, webhook: &Webhook<'_>) -> (Blocker, Vec<Step>, St
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     };
-    let pointer = format!("/webhooks/{}", webhook.index);
+    let pointer = WebhookConfiguration::pointer(webhook.index);
     let matcher = RequestMatcher {
         configuration,
         identity: (format!("{pointer}/name"), webhook.name),

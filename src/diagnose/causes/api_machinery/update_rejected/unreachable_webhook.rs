@@ -5,6 +5,7 @@ use crate::{
     diagnose::{
         admission::webhooks::Webhook,
         causes::{advice, api_machinery::update_rejected::add_rejection},
+        kinds::WebhookConfiguration,
         model::{Blocker, CauseState, Evidence, Finding, Safety, Step, Strength, When},
     },
     object::pasteable,
@@ -89,7 +90,7 @@ fn delete_step(webhook: &Webhook<'_>) -> Step {
             Command::delete(&kind, name, ""),
         )
     } else {
-        let path = format!("/webhooks/{}", webhook.index);
+        let path = WebhookConfiguration::pointer(webhook.index);
         let operations = serde_json::json!([
             {"op": "test", "path": format!("{path}/name"), "value": webhook.name},
             {"op": "remove", "path": path},

@@ -1,7 +1,5 @@
 //! The Jobs that were made for an object after it was deleted: its clean-up.
 
-use jiff::Timestamp;
-
 use crate::{
     diagnose::{
         causes::{advice::explain_step, operators::referenced_by::is_child},
@@ -24,8 +22,8 @@ pub(super) fn add_jobs(object: &Object, finding: &mut Finding, runs: bool, view:
         return;
     };
     let is_newer = |job: &Object| {
-        let created: Option<Timestamp> = job.time("/metadata/creationTimestamp");
-        created.is_some_and(|created| created >= deletion.requested_at())
+        job.created()
+            .is_some_and(|created| created >= deletion.requested_at())
     };
     let found: Vec<_> = all
         .iter()

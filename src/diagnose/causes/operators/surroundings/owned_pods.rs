@@ -76,7 +76,7 @@ fn is_part(pod: &Object, object: &Object) -> bool {
 fn is_descendant(pod: &Object, object: &Object, view: &View<'_>) -> bool {
     let mut child = pod;
     for _ in 0..limits::CONTROLLERS_ABOVE_POD {
-        if child.owned_by(object.uid()).next().is_some() {
+        if child.is_owned_by(object.uid()) {
             return !object.uid().is_empty();
         }
         let Some(owner) = controller_of(child, view) else {

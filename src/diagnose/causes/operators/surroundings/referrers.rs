@@ -90,8 +90,6 @@ fn all_of<'a>(ty: &ResourceType, object: &Object, view: &View<'a>) -> &'a [Objec
 }
 
 fn is_family(object: &Object, other: &Object) -> bool {
-    let owns = |owner: &Object, owned: &Object| {
-        !owner.uid().is_empty() && owned.owned_by(owner.uid()).next().is_some()
-    };
+    let owns = |owner: &Object, owned: &Object| !owner.uid().is_empty() && owned.is_owned_by(owner.uid());
     owns(object, other) || owns(other, object)
 }

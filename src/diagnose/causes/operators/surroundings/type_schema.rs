@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-use crate::{diagnose::view::View, object::is_custom_group, snapshot::facts::Object};
+use crate::{
+    diagnose::{kinds::CustomResourceDefinition, view::View},
+    object::is_custom_group,
+    snapshot::facts::Object,
+};
 
 /// The schema of the spec of a type, in the version that the object was read in. None for a type that is not custom, and where
 /// its definition cannot be read: then the values alone count.
@@ -12,10 +16,8 @@ pub(super) fn of_spec<'a>(object: &Object, view: &View<'a>) -> Option<&'a Value>
     }
     let definition = view.definition(&object.resource.name()).ok()??;
     let version = object.api_version.rsplit('/').next()?;
-    let versions = definition.list("/spec/versions");
-    let is_it = |each: &&Value| each.get("name").and_then(Value::as_str) == Some(version);
-    let found = versions.iter().find(is_it)?;
-    found.pointer("/schema/openAPIV3Schema/properties/spec")
+    let schema = CustomResourceDefinition(definition).version(version)?.schema()?;
+    schema.pointer("/properties/spec")
 }
 
 /// The fields that an object with this schema can have.

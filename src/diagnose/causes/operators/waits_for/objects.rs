@@ -8,7 +8,7 @@ use crate::{
             advice::explain_step,
             operators::{missing_reference, missing_reference::Reference, referenced_by},
         },
-        kinds::Pod,
+        kinds::{CustomResourceDefinition, Pod},
         limits,
         model::{Blocker, Evidence, Moment, Outlook, Step, Strength, Verdict},
     },
@@ -104,9 +104,9 @@ impl<'v> Search<'_, 'v> {
     /// Adds all objects of the types that this object defines.
     pub(super) fn add_instances(&mut self) {
         let object = self.object;
-        let group = object.text("/spec/group");
-        for names in ["/spec/names/plural", "/spec/claimNames/plural"] {
-            let plural = object.text(names);
+        let definition = CustomResourceDefinition(object);
+        let group = definition.group();
+        for plural in [definition.plural(), object.text("/spec/claimNames/plural")] {
             match self.view.resource_type(group, plural) {
                 Some(ty) => self.add_type(ty, Relation::OfType, ""),
                 None if plural.is_empty() => {}

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     diagnose::{
         complaint::{condition_source, join, shortened},
-        limits,
+        kinds, limits,
     },
     snapshot::facts::Object,
 };
@@ -167,11 +167,7 @@ fn phase_of(object: &Object) -> Result<&str, &'static str> {
     if !object.was_read() {
         return Err(ONLY_METADATA);
     }
-    match object.value.pointer("/status/phase") {
-        None | Some(Value::Null) => Ok(""),
-        Some(Value::String(phase)) => Ok(phase),
-        Some(_) => Err("it is no text"),
-    }
+    kinds::phase(object).ok_or("it is no text")
 }
 
 /// Whether a word looks like one that stands for another in a redacted snapshot.

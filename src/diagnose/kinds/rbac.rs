@@ -1,0 +1,142 @@
+//! Roles, and the bindings that grant them.
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::kinds::read::{list, text, texts},
+    snapshot::facts::Object,
+};
+
+/// A Role or a ClusterRole.
+#[derive(Clone, Copy)]
+pub(crate) struct Role<'a>(pub(crate) &'a Object);
+
+impl<'a> Role<'a> {
+    /// Its rules.
+    pub(crate) fn rules(self) -> impl Iterator<Item = RoleRule<'a>> {
+        list(&self.0.value, "/rules").iter().map(RoleRule)
+    }
+}
+
+/// A rule of a role.
+#[derive(Clone, Copy)]
+pub(crate) struct RoleRule<'a>(&'a Value);
+
+impl<'a> RoleRule<'a> {
+    /// Its verbs.
+    pub(crate) fn verbs(self) -> impl Iterator<Item = &'a str> {
+        texts(self.0, "/verbs")
+    }
+
+    /// Its API groups.
+    pub(crate) fn groups(self) -> impl Iterator<Item = &'a str> {
+        texts(self.0, "/apiGroups")
+    }
+
+    /// Its types, each a plural with or without a subresource.
+    pub(crate) fn resources(self) -> impl Iterator<Item = &'a str> {
+        texts(self.0, "/resources")
+    }
+
+    /// The names of its objects; none for all objects.
+    pub(crate) fn names(self) -> impl Iterator<Item = &'a str> {
+        texts(self.0, "/resourceNames")
+    }
+}
+
+/// A RoleBinding or a ClusterRoleBinding.
+#[derive(Clone, Copy)]
+pub(crate) struct RoleBinding<'a>(pub(crate) &'a Object);
+
+impl<'a> RoleBinding<'a> {
+    /// Who gets the role.
+    pub(crate) fn subjects(self) -> impl Iterator<Item = Subject<'a>> {
+        list(&self.0.value, "/subjects").iter().map(Subject)
+    }
+
+    /// The name of the role.
+    pub(crate) fn role(self) -> &'a str {
+        self.0.text("/roleRef/name")
+    }
+
+    /// Whether the role is one of the cluster.
+    pub(crate) fn is_of_cluster_role(self) -> bool {
+        self.0.text("/roleRef/kind") == "ClusterRole"
+    }
+}
+
+/// Somebody who gets a role.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a>(&'a Value);
+
+impl<'a> Subject<'a> {
+    /// `ServiceAccount`, `User` or `Group`.
+    pub(crate) fn kind(self) -> &'a str {
+        text(self.0, "/kind")
+    }
+
+    /// The name.
+    pub(crate) fn name(self) -> &'a str {
+        text(self.0, "/name")
+    }
+
+    /// The namespace of a ServiceAccount; empty for that of the binding.
+    pub(crate) fn namespace(self) -> &'a str {
+        text(self.0, "/namespace")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::rbac::v1 as rbac;
+
+    use super::*;
+    use crate::diagnose::kinds::testing::reads;
+
+    #[test]
+    fn roles() {
+        let role = rbac::ClusterRole {
+            rules: Some(vec![rbac::PolicyRule {
+                verbs: vec!["update".into()],
+                api_groups: Some(vec!["shop.example".into()]),
+                resources: Some(vec!["widgets/status".into()]),
+                resource_names: Some(vec!["a".into()]),
+                ..Default::default()
+            }]),
+            ..Default::default()
+        };
+        reads!(role => |object| Role(object).rules().next();
+            |rule| rule.and_then(|rule| rule.verbs().next()) => Some("update"), absent None::<()>;
+            |rule| rule.and_then(|rule| rule.groups().next()) => Some("shop.example"), absent None::<()>;
+            |rule| rule.and_then(|rule| rule.resources().next()) => Some("widgets/status"), absent None::<()>;
+            |rule| rule.and_then(|rule| rule.names().next()) => Some("a"), absent None::<()>;
+        );
+    }
+
+    #[test]
+    fn bindings() {
+        let binding = rbac::RoleBinding {
+            role_ref: rbac::RoleRef {
+                kind: "ClusterRole".into(),
+                name: "edit".into(),
+                ..Default::default()
+            },
+            subjects: Some(vec![rbac::Subject {
+                kind: "ServiceAccount".into(),
+                name: "web".into(),
+                namespace: Some("shop".into()),
+                ..Default::default()
+            }]),
+            ..Default::default()
+        };
+        reads!(binding => RoleBinding;
+            |binding| binding.role() => "edit", absent "";
+            |binding| binding.is_of_cluster_role() => true, absent false;
+        );
+        reads!(binding => |object| RoleBinding(object).subjects().next();
+            |subject| subject.map_or("", Subject::kind) => "ServiceAccount", absent "";
+            |subject| subject.map_or("", Subject::name) => "web", absent "";
+            |subject| subject.map_or("", Subject::namespace) => "shop", absent "";
+        );
+    }
+}
