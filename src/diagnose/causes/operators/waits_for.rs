@@ -250,17 +250,21 @@ impl Search<'_, '_> {
                 .say(format!("what is left cannot be looked up: {}", beyond.join(", ")));
             return;
         }
-        let age = self
-            .object
-            .deletion()
-            .map(|deletion| Age::between(deletion.requested_at(), self.view.now()).0.as_secs());
-        let is_late = age.is_some_and(|age| age >= timing::CLEAN_UP);
         let waits_in_vain = self.finding.wait.verdict == Verdict::Waiting && self.finding.wait.on.is_empty();
-        if is_late && waits_in_vain && self.holder.liveness() == Liveness::Running {
+        if self.is_late() && waits_in_vain && self.holder.liveness() == Liveness::Running {
             self.finding.tell_of(Page::of(module_path!()));
             self.finding.wait.verdict = Verdict::Stalled;
             self.finding.say("so nothing blocks it");
         }
+    }
+
+    /// Whether the deletion takes longer than a clean-up may.
+    fn is_late(&self) -> bool {
+        let age = self
+            .object
+            .deletion()
+            .map(|deletion| Age::between(deletion.requested_at(), self.view.now()).0.as_secs());
+        age.is_some_and(|age| age >= timing::CLEAN_UP)
     }
 }
 

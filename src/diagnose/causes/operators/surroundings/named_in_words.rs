@@ -2,14 +2,18 @@
 //! `waiting for Volume ns/v`.
 //!
 //! A name alone accuses nobody: `Deployment x updated` is no complaint. An object counts only if its clause complains, and
-//! the object is itself being deleted, does not work, or says that it is not ready.
+//! the object is itself being deleted, does not work, says that it is not ready, or names the stuck object in a field
+//! while the message speaks of use.
 
 use crate::{
     diagnose::{
-        causes::{advice::explain_step, operators::trouble::trouble},
+        causes::{
+            advice::explain_step,
+            operators::{referenced_by::referencing_field, trouble::trouble},
+        },
         complaint::{complains, complaints},
         limits,
-        model::Finding,
+        model::{Finding, Verdict},
         view::View,
     },
     object::{ResourceType, is_custom_group},
@@ -38,14 +42,31 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
             if found.reference() == own {
                 continue;
             }
+            let field = referencing_field(found, object).filter(|_| tells_of_use(&complaint.text));
             if let Some(trouble) = trouble(found, view) {
                 let says = format!("is named in that message, {trouble}");
                 super::add_blocker(finding, view.blocker(found, says), runs);
                 let text = format!("see why {} {} {trouble}", found.kind, found.name());
                 finding.steps.insert(0, explain_step(found, text));
+            } else if let Some(field) = &field {
+                let says = format!("is named in that message, and still names it in {field}");
+                super::add_blocker(finding, view.blocker(found, says), runs);
+            }
+            // Its protection works: the controller says who still uses the object.
+            let can_be_repaired = finding.wait.verdict == Verdict::Failing && finding.wait.unable.is_none();
+            if runs && field.is_some() && can_be_repaired {
+                finding.wait.verdict = Verdict::Waiting;
             }
         }
     }
+}
+
+/// Whether a text says that somebody still uses the object.
+fn tells_of_use(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["referenc", "in use", "used by", "still use", "is using", "depend"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 /// The type, namespace and name of each object that a text names behind a word for its type.

@@ -230,6 +230,29 @@ fn an_object_that_its_words_name_keeps_it_only_if_it_is_in_trouble() {
 }
 
 #[test]
+fn an_object_that_still_names_it_keeps_it_if_the_message_speaks_of_use() {
+    let blocked = |message: &str| {
+        let mut store = store("lab.test/wait", &json!({}));
+        store.value["status"] = json!({"conditions": [{"type": "DeletionBlocked", "status": "True", "reason": "Referenced",
+            "message": message, "lastTransitionTime": "2026-01-01T10:30:00Z"}]});
+        store
+    };
+    let in_use = "Cannot delete: referenced by workloads: [{Gadget g}]";
+    let says = "is named in that message, and still names it in spec.storeRef";
+    let keeps = ("g".to_owned(), says.to_owned());
+    let told = explained(&blocked(in_use), [gadget("g", "s")]);
+    assert!(waits_for(&told).contains(&keeps), "{told:#?}");
+    assert_eq!(verdict(&told, "lab.test/wait"), Some(Verdict::Waiting));
+    for (message, store) in [
+        (in_use, "other"),
+        ("Cannot delete: failed to update Gadget g", "s"),
+    ] {
+        let told = explained(&blocked(message), [gadget("g", store)]);
+        assert!(!waits_for(&told).contains(&keeps), "{message}: {told:#?}");
+    }
+}
+
+#[test]
 fn a_named_object_is_reported_only_if_it_has_a_problem() {
     let finalizer = "lab.test/wait";
     let with = |fields: Value| {

@@ -8,6 +8,7 @@ use crate::{
             advice::explain_step,
             operators::{missing_reference, missing_reference::Reference, referenced_by},
         },
+        holder::Liveness,
         kinds::{CustomResourceDefinition, Pod},
         limits,
         model::{Blocker, Evidence, Moment, Outlook, Step, Strength, Verdict},
@@ -194,14 +195,20 @@ impl<'v> Search<'_, 'v> {
             return;
         }
         self.met.push(Met::No);
+        // Its controller deletes the children. If it deleted none for so long, and does not show that it runs, nobody does.
+        let is_deleted = |other: &Object| other.deletion().is_some();
+        let is_left_alone = self.is_late()
+            && self.holder.liveness() != Liveness::Running
+            && !found.iter().any(|(other, _)| is_deleted(other));
         // Users are protected. Children are being deleted with it, unless their own work has failed.
         self.mark_waiting(match relation {
             Relation::MadeFor if found.iter().any(|(other, _)| failed_job(other).is_some()) => {
                 Verdict::Failing
             }
+            Relation::MadeFor if is_left_alone => Verdict::Stalled,
             Relation::MadeFor => Verdict::Waiting,
             // What is itself being deleted protects nothing any more.
-            _ if found.iter().all(|(other, _)| other.deletion().is_some()) => Verdict::Waiting,
+            _ if found.iter().all(|(other, _)| is_deleted(other)) => Verdict::Waiting,
             Relation::Uses | Relation::Parent | Relation::OfType => Verdict::InUse,
         });
         self.finding.evidence.push(Evidence {
