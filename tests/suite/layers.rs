@@ -171,9 +171,9 @@ fn each_module_is_in_the_file_of_its_name() {
     assert!(elsewhere.is_empty(), "#[path] in {elsewhere:?}");
 }
 
-/// Where text that others wrote is looked into, although people read it as well: reports of controllers and the messages
-/// of the API server. A plan is compared with its newer version, sentence by sentence.
-const FOREIGN_TEXT: [(&str, &str); 7] = [
+/// Where text that others wrote is looked into, although people read it as well: reports of controllers, events, and the
+/// messages of the API server. A plan is compared with its newer version, sentence by sentence.
+const FOREIGN_TEXT: [(&str, &str); 10] = [
     (
         "src/diagnose/causes/operators/finalizer_re_added.rs",
         "add_rejected_addition: text.contains",
@@ -186,8 +186,17 @@ const FOREIGN_TEXT: [(&str, &str); 7] = [
         "src/diagnose/causes/operators/surroundings/named_in_words.rs",
         "add_named: text.split",
     ),
+    (
+        "src/diagnose/causes/storage/pv_disk_deletion.rs",
+        "is_attached: message.contains",
+    ),
     ("src/diagnose/complaint.rs", "complaints: text.contains"),
     ("src/diagnose/complaint/rank.rs", "is_consequence: text.contains"),
+    (
+        "src/diagnose/holder/off.rs",
+        "replicas_in_event: message.split_once",
+    ),
+    ("src/diagnose/holder/off.rs", "scale_down_event: message.contains"),
     ("src/plan/retention.rs", "news: now.contains"),
     ("src/plan/retention.rs", "news: then.contains"),
 ];

@@ -58,14 +58,11 @@ use crate::{
         model::{Fate, Safety, Step, When},
         view::View,
     },
-    snapshot::facts::{Object, Resource},
+    snapshot::facts::Object,
 };
 
 pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View<'_>) {
-    let resource = Resource::new(
-        CustomResourceDefinition(crd).group(),
-        CustomResourceDefinition(crd).plural(),
-    );
+    let resource = CustomResourceDefinition(crd).resource();
     if !view.has_type(&resource) {
         let says = "which objects of this type there are is not known: the server does not serve it";
         return impact.add_effect(Fate::Unknown, says, []);

@@ -7,7 +7,7 @@ use crate::{
         read::{boolean, list, some_text},
         service_reference::ServiceReference,
     },
-    snapshot::facts::Object,
+    snapshot::facts::{Object, Resource},
 };
 
 /// A CustomResourceDefinition.
@@ -17,6 +17,11 @@ pub(crate) struct CustomResourceDefinition<'a>(pub(crate) &'a Object);
 impl<'a> CustomResourceDefinition<'a> {
     /// The place of its versions, for a JSON patch.
     pub(crate) const VERSIONS: &'static str = "/spec/versions";
+
+    /// Its type.
+    pub(crate) fn resource(self) -> Resource {
+        Resource::new(self.group(), self.plural())
+    }
 
     /// The group of its type.
     pub(crate) fn group(self) -> &'a str {
@@ -123,6 +128,7 @@ mod tests {
             ..Default::default()
         };
         reads!(definition => CustomResourceDefinition;
+            |definition| definition.resource().name() => "widgets.shop.example", absent "";
             |definition| definition.group() => "shop.example", absent "";
             |definition| definition.plural() => "widgets", absent "";
             |definition| definition.versions().find_map(CustomVersion::name) => Some("v1"), absent None::<()>;

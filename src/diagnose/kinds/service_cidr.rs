@@ -1,7 +1,5 @@
 //! A ServiceCIDR, and the addresses that are given out.
 
-use serde_json::Value;
-
 use crate::{diagnose::kinds::read::texts, snapshot::facts::Object};
 
 /// A ServiceCIDR.
@@ -12,11 +10,6 @@ impl<'a> ServiceCidr<'a> {
     /// Its ranges.
     pub(crate) fn ranges(self) -> impl Iterator<Item = &'a str> {
         texts(&self.0.value, "/spec/cidrs")
-    }
-
-    /// Its ranges, as another ServiceCIDR can have them.
-    pub(crate) fn ranges_as_they_are(self) -> &'a [Value] {
-        self.0.list("/spec/cidrs")
     }
 }
 

@@ -71,10 +71,7 @@ use crate::{
         view::{Missing, View},
     },
     object::Finalizer,
-    snapshot::{
-        Gap, Why,
-        facts::{Object, Resource},
-    },
+    snapshot::{Gap, Why, facts::Object},
 };
 
 pub(crate) const CAUSE: Cause = Cause {
@@ -86,10 +83,7 @@ pub(crate) const CAUSE: Cause = Cause {
 };
 
 fn instances_remain(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let resource = Resource::new(
-        CustomResourceDefinition(crd).group(),
-        CustomResourceDefinition(crd).plural(),
-    );
+    let resource = CustomResourceDefinition(crd).resource();
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,
@@ -275,7 +269,10 @@ mod tests {
             told::{said, verdict},
             world::{World, bare as object},
         },
-        snapshot::{Why, facts::Query},
+        snapshot::{
+            Why,
+            facts::{Query, Resource},
+        },
     };
 
     const NAME: &str = "customresourcecleanup.apiextensions.k8s.io";

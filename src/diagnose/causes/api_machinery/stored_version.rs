@@ -67,6 +67,8 @@ use crate::{
 };
 
 const MESSAGE: &str = "request to convert CR from an invalid group/version: ";
+/// The place of the versions in a definition.
+const VERSIONS: &str = CustomResourceDefinition::VERSIONS;
 
 /// Whether this message reports a version that the definition no longer has.
 pub(crate) fn is_reported(message: &str) -> bool {
@@ -123,7 +125,7 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
                  listed or deleted"
             ),
         ));
-        let back = json!([{"op": "add", "path": format!("{}/-", CustomResourceDefinition::VERSIONS), "value": {"name": version, "served": false,
+        let back = json!([{"op": "add", "path": format!("{VERSIONS}/-"), "value": {"name": version, "served": false,
             "storage": false, "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}]);
         finding.steps.push(Step {
             when: When::Now,
@@ -171,7 +173,7 @@ pub(crate) fn add_none_served(finding: &mut Finding, definition: &Object) {
         Some(definition.reference()),
         "serves none of its versions, so that nobody can see or finish the objects that are left",
     ));
-    let serve = json!([{"op": "replace", "path": format!("{}/{stored}/served", CustomResourceDefinition::VERSIONS), "value": true}]);
+    let serve = json!([{"op": "replace", "path": format!("{VERSIONS}/{stored}/served"), "value": true}]);
     finding.steps.push(Step {
         when: When::Now,
         text: format!("serve a version of {name} again: then what is left can be seen, and what holds it"),

@@ -216,8 +216,9 @@ fn add_advice(finding: &mut Finding, range: &Object, used: &[&Object], finalizer
     if !going {
         return;
     }
+    let cidrs: Vec<_> = ServiceCidr(range).ranges().collect();
     let again = json!({"apiVersion": range.api_version, "kind": range.kind,
-        "metadata": {"name": format!("{}-again", range.name())}, "spec": {"cidrs": ServiceCidr(range).ranges_as_they_are()}});
+        "metadata": {"name": format!("{}-again", range.name())}, "spec": {"cidrs": cidrs}});
     finding.steps.push(Step {
         when: When::Mistake,
         text: "make a ServiceCIDR of another name over the same range: this one then goes by itself, every Service keeps its \
