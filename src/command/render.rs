@@ -35,7 +35,7 @@ impl fmt::Display for Withheld {
 }
 
 /// Short flags whose value is the next word, but for `-n`.
-const TAKES_VALUE: &[&str] = &["-c", "-f", "-l", "-o", "-p", "-e", "-L"];
+const TAKES_VALUE: &[&str] = &["-c", "-f", "-l", "-o", "-p", "-e", "-L", "--by"];
 
 impl Command {
     /// The line for the chosen shell.
