@@ -35,7 +35,7 @@ impl fmt::Display for Withheld {
 }
 
 /// Short flags whose value is the next word, but for `-n`.
-const TAKES_VALUE: &[&str] = &["-c", "-f", "-l", "-o", "-p", "-e", "-L", "--by"];
+const TAKES_VALUE: &[&str] = &["-c", "-f", "-l", "-o", "-p", "-e", "-L"];
 
 impl Command {
     /// The line for the chosen shell.
@@ -303,12 +303,12 @@ impl Word {
 
 /// Long flags whose value is the next word.
 const VALUED: &[&str] = &[
+    "--by",
     "--finalizer",
     "--raw",
     "--from",
     "--kubeconfig",
     "--context",
-    "--kubeconfig",
     "--type",
     "--accept",
     "--field-selector",
