@@ -83,7 +83,7 @@ impl<'a> ParameterReference<'a> {
         text(self.0, "/name")
     }
 
-    /// Its namespace; empty for that of the request.
+    /// Its namespace. It is empty if the namespace of the request counts.
     pub(crate) fn namespace(self) -> &'a str {
         text(self.0, "/namespace")
     }

@@ -1,4 +1,4 @@
-//! A CustomResourceDefinition. What its schemas say of the fields of other objects is read where these fields are.
+//! A CustomResourceDefinition. Its schemas describe the fields of other objects, so they are read elsewhere.
 
 use serde_json::Value;
 

@@ -34,7 +34,7 @@ impl<'a> Event<'a> {
         self.about_uid().is_empty() || self.about_uid() == object.uid()
     }
 
-    /// Who reported it, in its two fields for that. Either may be empty, and nobody checks them.
+    /// The programs that reported it. An event has two fields for them. Either may be empty, and nobody checks them.
     pub(crate) fn reporters(self) -> [&'a str; 2] {
         [
             self.0.text("/source/component"),

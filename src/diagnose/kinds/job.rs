@@ -7,7 +7,7 @@ use crate::snapshot::facts::Object;
 pub(crate) struct Job<'a>(pub(crate) &'a Object);
 
 impl<'a> Job<'a> {
-    /// The controller that works on it; empty for that of Kubernetes.
+    /// The controller that works on it. It is empty if Kubernetes itself does.
     pub(crate) fn manager(self) -> &'a str {
         self.0.text("/spec/managedBy")
     }

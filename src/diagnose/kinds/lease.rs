@@ -9,7 +9,7 @@ use crate::snapshot::facts::Object;
 pub(crate) struct Lease<'a>(pub(crate) &'a Object);
 
 impl<'a> Lease<'a> {
-    /// Who has it; empty if nobody has.
+    /// The name of its holder; empty if nobody holds it.
     pub(crate) fn leader(self) -> &'a str {
         self.0.text("/spec/holderIdentity")
     }

@@ -1,4 +1,4 @@
-//! What one field manager owns of an object: an entry of `metadata.managedFields`.
+//! The fields of an object that one manager owns: an entry of `metadata.managedFields`.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What one field manager owns of an object.
+/// The fields of an object that one manager owns.
 #[derive(Clone, Copy)]
 pub(crate) struct ManagedFields<'a>(&'a Value);
 
@@ -38,7 +38,7 @@ impl<'a> ManagedFields<'a> {
         some_text(self.0, "/subresource") == Some("status")
     }
 
-    /// What it owns below this path, such as `f:metadata`, `f:finalizers`; none if it owns nothing there.
+    /// The fields that it owns below this path, such as `f:metadata`, `f:finalizers`. None if it owns none there.
     pub(crate) fn below(self, path: &[&str]) -> Option<&'a Value> {
         let all = self.0.get("fieldsV1")?;
         path.iter().try_fold(all, |fields, name| fields.get(name))

@@ -93,11 +93,11 @@ mod tests {
         snapshot::facts::Object,
     };
 
-    fn labels(app: &str) -> Option<LabelSelector> {
-        Some(LabelSelector {
+    fn labels(app: &str) -> LabelSelector {
+        LabelSelector {
             match_labels: Some([("app".to_owned(), app.to_owned())].into()),
             ..Default::default()
-        })
+        }
     }
 
     fn is_of(selector: Option<&Value>, app: &str) -> bool {
@@ -132,8 +132,8 @@ mod tests {
             spec: Some(admission::ValidatingAdmissionPolicySpec {
                 match_constraints: Some(admission::MatchResources {
                     match_policy: Some("Exact".into()),
-                    namespace_selector: labels("one"),
-                    object_selector: labels("two"),
+                    namespace_selector: Some(labels("one")),
+                    object_selector: Some(labels("two")),
                     resource_rules: Some(vec![rule("shop.example")]),
                     exclude_resource_rules: Some(vec![rule("other.example")]),
                 }),

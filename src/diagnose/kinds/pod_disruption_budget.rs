@@ -60,7 +60,7 @@ mod tests {
             |budget| budget.allowed_disruptions() => 1, absent 0;
             |budget| budget.healthy() => 2, absent 0;
             |budget| budget.wanted() => 3, absent 0;
-            |budget| budget.selector().filter(|it| **it == json!({"matchLabels": {"app": "web"}})).is_some()
+            |budget| budget.selector().is_some_and(|it| *it == json!({"matchLabels": {"app": "web"}}))
                 => true, absent false;
         );
     }

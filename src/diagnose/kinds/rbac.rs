@@ -49,7 +49,7 @@ impl<'a> RoleRule<'a> {
 pub(crate) struct RoleBinding<'a>(pub(crate) &'a Object);
 
 impl<'a> RoleBinding<'a> {
-    /// Who gets the role.
+    /// The subjects that get the role.
     pub(crate) fn subjects(self) -> impl Iterator<Item = Subject<'a>> {
         list(&self.0.value, "/subjects").iter().map(Subject)
     }
@@ -65,7 +65,7 @@ impl<'a> RoleBinding<'a> {
     }
 }
 
-/// Somebody who gets a role.
+/// A user, a group or an account that gets a role.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'a>(&'a Value);
 
@@ -80,7 +80,7 @@ impl<'a> Subject<'a> {
         text(self.0, "/name")
     }
 
-    /// The namespace of a ServiceAccount; empty for that of the binding.
+    /// The namespace of a ServiceAccount. It is empty if the namespace of the binding counts.
     pub(crate) fn namespace(self) -> &'a str {
         text(self.0, "/namespace")
     }

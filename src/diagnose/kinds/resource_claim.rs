@@ -12,7 +12,7 @@ use crate::{
 pub(crate) struct ResourceClaim<'a>(pub(crate) &'a Object);
 
 impl<'a> ResourceClaim<'a> {
-    /// Who may use its devices, in their order.
+    /// The consumers that may use its devices, in their order.
     pub(crate) fn consumers(self) -> impl ExactSizeIterator<Item = Consumer<'a>> {
         list(&self.0.value, "/status/reservedFor").iter().map(Consumer)
     }
@@ -23,7 +23,7 @@ impl<'a> ResourceClaim<'a> {
     }
 }
 
-/// Who may use the devices of a ResourceClaim.
+/// A consumer of the devices of a ResourceClaim.
 #[derive(Clone, Copy)]
 pub(crate) struct Consumer<'a>(&'a Value);
 

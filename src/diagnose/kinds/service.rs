@@ -27,7 +27,7 @@ impl<'a> Service<'a> {
         self.0.text("/spec/clusterIP")
     }
 
-    /// The labels by which it selects its Pods: keys and values.
+    /// The keys and values of the labels that select its Pods.
     pub(crate) fn selector(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let selector = self.0.value.pointer("/spec/selector").and_then(Value::as_object);
         let fields = selector.into_iter().flatten();

@@ -18,7 +18,7 @@ use crate::{
     plan::{StoredChange, unmarked},
     report::outcome::{Outcome, OutcomeResult},
     settings::Wanted,
-    snapshot::facts::Facts,
+    snapshot::facts::{Facts, Object},
 };
 
 /// Time between two reads.
@@ -105,7 +105,7 @@ impl Carrier<'_> {
                 };
                 break settled;
             }
-            let version = now.as_ref().map(|now| now.resource_version());
+            let version = now.as_ref().map(Object::resource_version);
             let has_changed = version.is_some_and(|version| version != item.plan.resource_version);
             if lost.is_some() && has_changed {
                 break Settled::failed(

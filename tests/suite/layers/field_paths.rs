@@ -42,7 +42,7 @@ impl Search {
             text.strip_prefix(*beginning)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        if BEGINNINGS.iter().any(|beginning| is_below(&beginning)) {
+        if BEGINNINGS.iter().any(is_below) {
             self.found.insert(text);
         }
     }
