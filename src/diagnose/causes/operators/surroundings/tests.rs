@@ -233,7 +233,7 @@ fn an_object_that_its_words_name_keeps_it_only_if_it_is_in_trouble() {
 fn an_object_that_still_names_it_keeps_it_if_the_message_speaks_of_use() {
     let blocked = |message: &str| {
         let mut store = store("lab.test/wait", &json!({}));
-        store.value["status"] = json!({"conditions": [{"type": "DeletionBlocked", "status": "True", "reason": "Referenced",
+        store.value["status"] = json!({"conditions": [{"type": "DeletionBlocked", "status": "True", "reason": "Blocked",
             "message": message, "lastTransitionTime": "2026-01-01T10:30:00Z"}]});
         store
     };
