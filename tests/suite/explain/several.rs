@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use super::{document, documents, explained, replayed::timeless};
-use crate::harness::{Cluster, Namespace, Output};
+use crate::harness::{Cluster, Namespace, Output, Plugin};
 
 /// Creates `a`, which is in deletion and held, and `b`, which is not in deletion.
 fn two<'a>(cluster: &'a Cluster, name: &str) -> Namespace<'a> {
@@ -83,7 +85,7 @@ fn every_output_format_works() {
     let json = documents(&explain(&ns, &["cm", "a", "b", "-o", "json"]).success());
     let yaml = explain(&ns, &["cm", "a", "b", "-o", "yaml"]).success();
     for (json, yaml) in json.iter().zip(yaml.split("---\n")) {
-        let yaml: serde_json::Value = serde_saphyr::from_str(yaml).unwrap();
+        let yaml: Value = serde_saphyr::from_str(yaml).unwrap();
         let yaml = document(&yaml.to_string());
         for field in ["target", "waitsFor", "steps", "gone"] {
             let of = |document: &serde_json::Value| timeless(&document[field].to_string());
@@ -114,4 +116,26 @@ fn every_output_format_works() {
             .success()
             .starts_with("UNKNOWN  cm/a -n ")
     );
+}
+
+#[test]
+fn finalizers_and_objects_of_one_run_are_separate_yaml_documents() {
+    let words = [
+        "explain",
+        "pvc/data-0",
+        "kubernetes.io/pv-protection",
+        "-n",
+        "db",
+        "--from",
+        "examples/stuck-cluster.snapshot",
+        "-o",
+        "yaml",
+    ];
+    let out = Plugin::new(words).run();
+    let kinds: Vec<_> = out
+        .stdout
+        .split("---\n")
+        .map(|document| serde_saphyr::from_str::<Value>(document).unwrap()["kind"].clone())
+        .collect();
+    assert_eq!(kinds, ["FinalizerExplanation", "Explanation"]);
 }
