@@ -132,6 +132,7 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
         ));
         return None;
     }
+    finding.tell_of(Page::of(module_path!()));
     let mut blocker = Blocker::new(None, String::new());
     let service = CustomResourceDefinition(crd).conversion_service();
     match service.map(|service| ServiceBackend::of(service, view)) {
