@@ -30,6 +30,14 @@ impl Command {
         )
     }
 
+    /// The same where an object of another type and of the same name is saved too: the file is named after both.
+    pub fn save_by_type(type_name: &str, name: &str, namespace: &str) -> Self {
+        Command::of(
+            "kubectl -n {} get {} {} -o yaml > {}-{}-backup.yaml",
+            [namespace, type_name, name, type_name, name],
+        )
+    }
+
     /// Writes all objects of a type into a file.
     pub fn save_all(type_name: &str) -> Self {
         Command::of(

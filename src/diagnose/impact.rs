@@ -130,6 +130,15 @@ impl Impact {
         });
     }
 
+    /// Adds the step that saves an object before the next one deletes it.
+    fn add_save_step(&mut self, type_name: &str, name: &str, namespace: &str) {
+        self.add_step(
+            Safety::ReadOnly,
+            format!("save {name} first, to make it again if it is needed"),
+            Command::save_by_type(type_name, name, namespace),
+        );
+    }
+
     /// Adds effects that were seen in files that may lack objects. What is in the files counts; what is not
     /// does not.
     pub(crate) fn complete_with(&mut self, partly: Impact) {

@@ -105,9 +105,12 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
             }
         }
         if !dead.is_empty() && plural != "customresourcedefinitions" {
+            for name in &dead {
+                impact.add_save_step(&type_name, name, "");
+            }
             impact.add_step(
                 Safety::Reversible,
-                "delete what would point at nobody; save it first if it may be needed again",
+                "delete what would point at nobody",
                 Command::of("kubectl delete {}", [&type_name]).arguments(dead),
             );
         }

@@ -107,6 +107,10 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
         } else {
             None
         };
+        // A controller does not make it again, so what is not lost must be saved.
+        if cost.is_none() {
+            impact.add_save_step(&workload.resource.name(), workload.name(), workload.namespace());
+        }
         let safety = cost.map_or(Safety::Reversible, |_| Safety::Destructive);
         let text = format!("{}{installed}", cost.unwrap_or("then delete it"));
         impact.add_step(
