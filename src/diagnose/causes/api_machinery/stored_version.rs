@@ -23,7 +23,7 @@
 //!
 //! # If it was a mistake
 //!
-//! Nothing of this type is deleted while it cannot be read. Add the version again, and save the objects then.
+//! Nothing of this type is deleted while it cannot be read. With the version, the deletion goes on. So save etcd first.
 //!
 //! # If it was intended
 //!
@@ -131,11 +131,12 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
         finding.steps.push(Step {
             when: When::Now,
             text: format!(
-                "give {name} its version {version} back, without serving it: then its objects can be read, and the deletion \
-                 goes on by itself. Fields that the other versions do not know are pruned when an object is written"
+                "DATA LOSS if its objects are still needed: give {name} its version {version} back, without serving it. Its \
+                 objects can then be read, and their deletion goes on by itself. Fields that the other versions do not know \
+                 are pruned when an object is written"
             ),
             command: Some(Command::json_patch("crd", name, "", &back.to_string())),
-            safety: Safety::Reversible,
+            safety: Safety::Destructive,
             lets_go: Vec::new(),
         });
     }
