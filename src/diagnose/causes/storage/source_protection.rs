@@ -60,6 +60,7 @@ use crate::{
             controller::Controller,
             in_use,
             in_use::{Standing, Users},
+            release,
             storage::volume_snapshot_content::GROUP,
         },
         kinds::{
@@ -305,7 +306,7 @@ fn source_in_use(
                 Safety::Reversible,
             )
         };
-        finding.steps.push(Step {
+        let step = Step {
             when: When::GiveUp,
             text,
             command: Some(Command::of(
@@ -314,7 +315,10 @@ fn source_in_use(
             )),
             safety,
             lets_go: Vec::new(),
-        });
+        };
+        // Then the source goes, which is being deleted.
+        let released = release::by_whole_end_of(object, view);
+        finding.steps.push(release::letting_go(step, released));
     }
     finding.do_not.push(format!(
         "remove {} by hand while the {what} runs: it fails, or what it makes is incomplete",
