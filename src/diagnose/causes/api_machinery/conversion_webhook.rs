@@ -131,6 +131,7 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
         ));
         return None;
     }
+    finding.tell_of(Page::of(module_path!()));
     let mut blocker = Blocker::new(None, String::new());
     let field = crd.value.pointer("/spec/conversion/webhook/clientConfig/service");
     match ServiceReference::of(field).map(|service| service.backend(view)) {

@@ -174,10 +174,11 @@ fn add_blocker(finding: &mut Finding, blocker: Blocker, runs: bool) {
     if finding.wait.verdict == Verdict::Stalled {
         finding.wait.verdict = Verdict::Waiting;
     }
-    finding.tell_of(Page::of(module_path!()));
     // Touching the object has no effect while this stands in the way.
     finding.steps.retain(|step| step.kind() != StepKind::Nudge);
+    // What a cause of the product has named is that cause's.
     if !finding.wait.on.iter().any(|known| known.object == blocker.object) {
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.on.push(blocker);
     }
 }
