@@ -226,25 +226,55 @@ impl Api {
             .success(&format!("apply {kind} {name}"));
     }
 
-    /// `kubectl patch … --subresource=status --type=merge`; `Err` for words that only kubectl understands.
+    /// `kubectl patch … --type=merge`; `Err` for words that only kubectl understands. The subresource may be empty.
     #[track_caller]
-    pub(super) fn patch_status(&self, words: &[String], status: &Value) -> Result<(), ()> {
+    pub(super) fn patch(
+        &self,
+        words: &[String],
+        subresource: &str,
+        manager: &str,
+        change: &Value,
+    ) -> Result<(), ()> {
+        let path = self.path_of(words)?;
+        let path = format!("{path}{subresource}?fieldManager={manager}");
+        let answer = self.send("PATCH", &path, "application/merge-patch+json", change);
+        answer
+            .unwrap_or_else(|error| panic!("{error}"))
+            .success(&format!("PATCH {path}"));
+        Ok(())
+    }
+
+    /// `kubectl delete … --wait=false --cascade=…`; `Err` for words that only kubectl understands.
+    #[track_caller]
+    pub(super) fn delete(&self, words: &[String], policy: &str) -> Result<(), ()> {
+        let path = self.path_of(words)?;
+        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy});
+        let answer = self.send("DELETE", &path, JSON, &options);
+        answer
+            .unwrap_or_else(|error| panic!("{error}"))
+            .success(&format!("DELETE {path}"));
+        Ok(())
+    }
+
+    /// The path of the object that the words name.
+    #[track_caller]
+    fn path_of(&self, words: &[String]) -> Result<String, ()> {
         let wanted = Words::parse(words)?;
         let (Some(ty), Some(name)) = (self.find(|ty| ty.is_named(&wanted.resource)), &wanted.name) else {
             return Err(());
         };
         let namespace = wanted.namespace.as_deref().unwrap_or("default");
-        let path = format!(
-            "{}/{}/status?fieldManager=kubectl-patch",
-            ty.path(namespace),
-            encoded(name)
-        );
-        let change = json!({"status": status});
-        let answer = self.send("PATCH", &path, "application/merge-patch+json", &change);
-        answer
-            .unwrap_or_else(|error| panic!("{error}"))
-            .success(&format!("patch the status of {name}"));
-        Ok(())
+        Ok(format!("{}/{}", ty.path(namespace), encoded(name)))
+    }
+
+    /// Whether a request for this path succeeds, and soon. The server lets those for a type wait whose objects it cannot read.
+    pub(super) fn serves(&self, path: &str) -> bool {
+        let request = Request::builder().uri(path).body(Body::empty());
+        let Ok(request) = request else { return false };
+        RUNTIME.block_on(async {
+            let answer = time::timeout(Duration::from_secs(10), self.client.send(request)).await;
+            matches!(answer, Ok(Ok(answer)) if answer.status().is_success())
+        })
     }
 
     /// Creates an object of a built-in type.

@@ -248,6 +248,11 @@ impl Cluster {
         Namespace::create(self, self.unique(name))
     }
 
+    /// A namespace of exactly this name. It stays when this is dropped.
+    pub fn namespace_to_keep(&self, name: &str) -> Namespace<'_> {
+        Namespace::create(self, name.to_owned()).kept()
+    }
+
     /// The kubectl of this cluster, to measure it.
     pub fn kubectl_program(&self) -> PathBuf {
         self.kubectl.program.clone()
@@ -281,19 +286,72 @@ impl Cluster {
     /// Writes the status, as a kubelet or an operator does.
     #[track_caller]
     pub fn patch_status<S: Into<String>>(&self, object: impl IntoIterator<Item = S>, status: &Value) {
+        let change = serde_json::json!({"status": status});
+        self.change(object, "/status", "kubectl-patch", &change);
+    }
+
+    /// Runs `kubectl patch … --type=merge` in the name of this field manager.
+    #[track_caller]
+    pub fn patch_by<S: Into<String>>(
+        &self,
+        manager: &str,
+        object: impl IntoIterator<Item = S>,
+        change: &Value,
+    ) {
+        self.change(object, "", manager, change);
+    }
+
+    #[track_caller]
+    fn change<S: Into<String>>(
+        &self,
+        object: impl IntoIterator<Item = S>,
+        subresource: &str,
+        manager: &str,
+        change: &Value,
+    ) {
         let object: Vec<String> = object.into_iter().map(Into::into).collect();
-        if self.api.patch_status(&object, status).is_ok() {
+        if self.api.patch(&object, subresource, manager, change).is_ok() {
             return;
         }
         let mut arguments = vec!["patch".to_owned()];
         arguments.extend(object);
-        let patch = serde_json::json!({"status": status});
+        if !subresource.is_empty() {
+            arguments.push(format!("--subresource={}", subresource.trim_start_matches('/')));
+        }
         arguments.extend([
-            "--subresource=status".to_owned(),
+            format!("--field-manager={manager}"),
             "--type=merge".to_owned(),
-            format!("--patch={patch}"),
+            format!("--patch={change}"),
         ]);
         self.kubectl.run(arguments, None).success();
+    }
+
+    /// Runs `kubectl delete … --wait=false`. The namespace of a cluster-scoped object is empty.
+    #[track_caller]
+    pub fn delete(&self, what: &str, namespace: &str) {
+        self.delete_with("background", what, namespace);
+    }
+
+    /// The same with `--cascade=foreground` or `--cascade=orphan`.
+    #[track_caller]
+    pub fn delete_with(&self, cascade: &str, what: &str, namespace: &str) {
+        let mut words = vec![what.to_owned()];
+        if !namespace.is_empty() {
+            words.push(format!("--namespace={namespace}"));
+        }
+        let (first, rest) = cascade.split_at(1);
+        let policy = first.to_uppercase() + rest;
+        if self.api.delete(&words, &policy).is_ok() {
+            return;
+        }
+        words.insert(0, "delete".to_owned());
+        words.extend([format!("--cascade={cascade}"), "--wait=false".to_owned()]);
+        self.kubectl.run(words, None).success();
+    }
+
+    /// Whether the API server answers a request for this path, such as that of a type which was defined just now.
+    pub fn serves(&self, path: &str) -> bool {
+        self.api.serves(path)
     }
 
     /// Runs etcdctl on this cluster's etcd.

@@ -10,6 +10,7 @@ use super::{Cluster, Output, logs};
 pub struct Namespace<'a> {
     cluster: &'a Cluster,
     name: String,
+    is_kept: bool,
 }
 
 impl<'a> Namespace<'a> {
@@ -18,7 +19,17 @@ impl<'a> Namespace<'a> {
         cluster
             .api
             .create("/api/v1/namespaces?fieldManager=kubectl-create", &object);
-        Self { cluster, name }
+        Self {
+            cluster,
+            name,
+            is_kept: false,
+        }
+    }
+
+    /// The same, but dropping it does nothing.
+    pub(super) fn kept(mut self) -> Self {
+        self.is_kept = true;
+        self
     }
 
     /// The name, which is unique in the cluster.
@@ -49,6 +60,18 @@ impl<'a> Namespace<'a> {
         self.cluster.patch_status(self.here(object), status);
     }
 
+    /// [`Cluster::delete`] in this namespace.
+    #[track_caller]
+    pub fn delete(&self, what: &str) {
+        self.cluster.delete(what, &self.name);
+    }
+
+    /// [`Cluster::delete_with`] in this namespace.
+    #[track_caller]
+    pub fn delete_with(&self, cascade: &str, what: &str) {
+        self.cluster.delete_with(cascade, what, &self.name);
+    }
+
     fn here<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>) -> Vec<String> {
         let mut all: Vec<String> = arguments.into_iter().map(Into::into).collect();
         all.push(format!("--namespace={}", self.name));
@@ -59,7 +82,7 @@ impl<'a> Namespace<'a> {
 impl Drop for Namespace<'_> {
     fn drop(&mut self) {
         logs::keep_if_failing(self.cluster.directory());
-        if self.cluster.api_server().is_running() {
+        if !self.is_kept && self.cluster.api_server().is_running() {
             let api = &self.cluster.api;
             api.begin_to_delete(&format!("/api/v1/namespaces/{}", self.name));
             api.free_config_maps(&self.name);

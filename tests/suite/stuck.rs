@@ -175,44 +175,39 @@ spec:
     schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
 "
     ));
-    cluster
-        .kubectl([
-            "wait",
-            "--for=condition=Established",
-            "--timeout=30s",
-            "crd",
-            &format!("{plural}.{group}"),
-        ])
-        .success();
+    let path = format!("/apis/{group}/v1/{plural}");
     wait("the new type is served", Duration::from_secs(30), || {
-        cluster
-            .kubectl(["get", &format!("{plural}.{group}"), "--all-namespaces"])
-            .code
-            == 0
+        cluster.serves(&path)
     });
 }
 
 /// An aggregated API whose Service does not exist.
 pub fn dead_api_group(cluster: &Cluster) {
-    cluster.apply(
+    dead_api_group_called(cluster, "metrics.k8s.io");
+}
+
+/// The same for version `v1beta1` of this group.
+pub fn dead_api_group_called(cluster: &Cluster, group: &str) {
+    cluster.apply(&format!(
         "
 apiVersion: apiregistration.k8s.io/v1
 kind: APIService
-metadata: {name: v1beta1.metrics.k8s.io}
+metadata: {{name: v1beta1.{group}}}
 spec:
-  group: metrics.k8s.io
+  group: {group}
   version: v1beta1
   groupPriorityMinimum: 100
   versionPriority: 100
   insecureSkipTLSVerify: true
-  service: {name: metrics-server, namespace: kube-system}
-",
-    );
+  service: {{name: metrics-server, namespace: kube-system}}
+"
+    ));
+    let name = format!("v1beta1.{group}");
     wait(
         "the API service is known to be dead",
         Duration::from_secs(60),
         || {
-            let service = cluster.get(["apiservice", "v1beta1.metrics.k8s.io"]);
+            let service = cluster.get(["apiservice", &name]);
             service.is_some_and(|service| service["status"]["conditions"][0]["status"] == "False")
         },
     );

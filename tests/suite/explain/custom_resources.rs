@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::{
     explain::{
         holder::{Operator, WORLD},
-        told::{SOON, delete},
+        told::SOON,
     },
-    harness::wait,
+    harness::{Cluster, wait},
 };
 
 /// Defines a namespaced type with one version and without a schema.
@@ -19,7 +19,12 @@ pub fn define(group: &str, version: &str, plural: &str, kind: &str) {
 
 /// Defines such a type with scope `Namespaced` or `Cluster`.
 pub fn define_in(scope: &str, group: &str, version: &str, plural: &str, kind: &str) {
-    apply(&json!({
+    add_definition(&WORLD, scope, [group, version, plural, kind]);
+}
+
+/// The same in another cluster.
+pub fn add_definition(cluster: &Cluster, scope: &str, [group, version, plural, kind]: [&str; 4]) {
+    let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         // The API server requires this annotation for groups below k8s.io and kubernetes.io.
         "metadata": {"name": format!("{plural}.{group}"), "annotations": {"api-approved.kubernetes.io": "unapproved, as in the wild"}},
@@ -27,11 +32,10 @@ pub fn define_in(scope: &str, group: &str, version: &str, plural: &str, kind: &s
             "names": {"plural": plural, "singular": kind.to_lowercase(), "kind": kind},
             "versions": [{"name": version, "served": true, "storage": true, "schema": {"openAPIV3Schema":
                 {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]},
-    }));
-    wait("the new type is served", SOON, || {
-        let path = format!("/apis/{group}/{version}/{plural}");
-        WORLD.kubectl(["get", "--raw", &path]).code == 0
     });
+    cluster.apply(&definition.to_string());
+    let path = format!("/apis/{group}/{version}/{plural}");
+    wait("the new type is served", SOON, || cluster.serves(&path));
 }
 
 #[track_caller]
@@ -43,7 +47,13 @@ pub fn apply(object: &Value) {
 /// target, `TYPE.GROUP/NAME`.
 #[track_caller]
 pub fn going(plural: &str, object: &Value, minutes: i64) -> String {
-    apply(object);
+    going_in(&WORLD, plural, object, minutes)
+}
+
+/// The same in another cluster.
+#[track_caller]
+pub fn going_in(cluster: &Cluster, plural: &str, object: &Value, minutes: i64) -> String {
+    cluster.apply(&object.to_string());
     let text = |pointer: &str| {
         object
             .pointer(pointer)
@@ -53,18 +63,13 @@ pub fn going(plural: &str, object: &Value, minutes: i64) -> String {
     let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
     let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
     let target = format!("{plural}.{group}/{name}");
-    delete(&WORLD, &target, namespace);
+    cluster.delete(&target, namespace);
     let place = if namespace.is_empty() {
         String::new()
     } else {
         format!("{namespace}/")
     };
-    let key = format!("/registry/{group}/{plural}/{place}{name}");
-    let stored = WORLD.etcdctl(["get", "--print-value-only", &key]).success();
-    let mut stored: Value = serde_json::from_str(&stored).expect("custom objects are stored as JSON");
-    let then = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes);
-    stored["metadata"]["deletionTimestamp"] = then.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
-    WORLD.etcdctl(["put", &key, &stored.to_string()]).success();
+    cluster.deleted_earlier(&format!("{group}/{plural}/{place}{name}"), 60 * minutes);
     target
 }
 
@@ -75,7 +80,19 @@ pub fn running(
     labels: Value,
     group: &'static str,
 ) -> Operator<'static> {
+    running_in(&WORLD, namespace, name, labels, group)
+}
+
+/// The same in another cluster.
+pub fn running_in<'a>(
+    cluster: &'a Cluster,
+    namespace: &'a str,
+    name: &'a str,
+    labels: Value,
+    group: &'a str,
+) -> Operator<'a> {
     let operator = Operator {
+        cluster,
         namespace,
         name,
         labels,
@@ -103,12 +120,18 @@ pub fn status(target: &str, namespace: &str, status: &Value) {
 /// Writes the status under the name of a controller.
 #[track_caller]
 pub fn status_by(manager: &str, target: &str, namespace: &str, status: &Value) {
-    let patch = json!({"status": status}).to_string();
-    let (place, by) = (
-        format!("--namespace={namespace}"),
-        format!("--field-manager={manager}"),
-    );
-    WORLD
-        .kubectl(["patch", target, &place, &by, "--type=merge", "--patch", &patch])
-        .success();
+    add_status(&WORLD, manager, target, namespace, status);
+}
+
+/// The same in another cluster.
+#[track_caller]
+pub fn add_status(cluster: &Cluster, manager: &str, target: &str, namespace: &str, status: &Value) {
+    let place = format!("--namespace={namespace}");
+    let words = [target, &place];
+    let words = if namespace.is_empty() {
+        &words[..1]
+    } else {
+        &words[..]
+    };
+    cluster.patch_by(manager, words.iter().copied(), &json!({"status": status}));
 }

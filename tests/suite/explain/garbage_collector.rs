@@ -1,5 +1,5 @@
 //! Owners, dependents and the real garbage collector.
 
-mod absent_owners;
-mod foreground_deletion;
+pub mod absent_owners;
+pub mod foreground_deletion;
 mod unlistable_type;

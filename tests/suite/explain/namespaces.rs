@@ -1,5 +1,5 @@
 //! Namespaces that are stuck in Terminating, and objects that cannot be created in them.
 
 mod content_deletion_failure;
-mod content_remaining;
+pub mod content_remaining;
 mod creation_forbidden;

@@ -1,3 +1,3 @@
 //! Objects of Service networking.
 
-mod service_cidr;
+pub mod service_cidr;

@@ -1,6 +1,6 @@
 //! Causes that any operator's custom resource can have, shown with products that have them.
 
-mod finalizer_re_added;
+pub mod finalizer_re_added;
 mod missing_reference;
-mod renamed_finalizer;
+pub mod renamed_finalizer;
 mod waits_for;

@@ -2,8 +2,8 @@
 
 mod grace_period;
 mod job_tracking;
-mod kubelet_confirmation;
-mod resource_claim;
+pub mod kubelet_confirmation;
+pub mod resource_claim;
 
 use jiff::Timestamp;
 use serde_json::json;

@@ -6,7 +6,7 @@ mod deployed_resources;
 mod helm_release;
 mod karpenter_drain;
 mod kubevirt;
-mod longhorn_uninstall;
+pub mod longhorn_uninstall;
 mod olm_subscription;
 mod open_cluster_management;
 mod openebs_lvm;

@@ -322,12 +322,7 @@ fn confirmed(cluster: &Cluster, command: &str) -> String {
 /// Deletes without waiting.
 #[track_caller]
 pub fn delete(cluster: &Cluster, what: &str, namespace: &str) {
-    let mut words = vec!["delete", what, "--wait=false"];
-    let place = format!("--namespace={namespace}");
-    if !namespace.is_empty() {
-        words.push(&place);
-    }
-    cluster.kubectl(words).success();
+    cluster.delete(what, namespace);
 }
 
 /// Removes all finalizers, as a controller does after its work.
@@ -345,6 +340,19 @@ pub fn release(cluster: &Cluster, what: &str, namespace: &str) {
             patch,
         ])
         .success();
+}
+
+/// Replaces `spec.finalizers` of a namespace through `/finalize`, as scripts from the web do. The list is JSON.
+#[track_caller]
+pub fn finalize_by_force(cluster: &Cluster, namespace: &str, finalizers: &str) {
+    let body = format!(
+        r#"{{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{namespace}"}},"spec":{{"finalizers":{finalizers}}}}}"#
+    );
+    let path = format!("/api/v1/namespaces/{namespace}/finalize");
+    shell(
+        cluster,
+        &format!("printf %s '{body}' | kubectl replace --raw {path} -f -"),
+    );
 }
 
 /// Whether the object exists and is in deletion.

@@ -74,12 +74,13 @@ impl Held {
     }
 
     fn going(&self, name: &str) {
-        going(self.plural, self.group, &self.manifest(name), 30);
+        going(self.plural, &self.manifest(name), 30);
     }
 
     fn operator<'a>(&self, namespace: &'a str, name: &'a str, labels: Value) -> Operator<'a> {
         let plural = self.plural;
         Operator {
+            cluster: &WORLD,
             namespace,
             name,
             labels,

@@ -15,14 +15,19 @@ const KEY: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// A type with two versions and an object that is stored in the first. Then the second becomes the storage
 /// version, with a conversion webhook whose Service does not exist.
 pub fn type_without_its_conversion_webhook(cluster: &Cluster) {
+    type_that_nobody_converts(cluster, GROUP, "old");
+}
+
+/// The same with this group, and the object in this namespace.
+pub fn type_that_nobody_converts(cluster: &Cluster, group: &str, namespace: &str) {
     let definition = |first: bool, conversion: &str| {
         cluster.apply(&format!(
             "
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {{name: widgets.{GROUP}}}
+metadata: {{name: widgets.{group}}}
 spec:
-  group: {GROUP}
+  group: {group}
   scope: Namespaced
   names: {{plural: widgets, singular: widget, kind: Widget}}
   versions:
@@ -34,21 +39,19 @@ spec:
         ));
     };
     definition(true, "{strategy: None}");
-    let path = format!("/apis/{GROUP}/v2/widgets");
-    wait("the type is served", SOON, || {
-        cluster.kubectl(["get", "--raw", &path]).code == 0
-    });
+    let path = format!("/apis/{group}/v2/widgets");
+    wait("the type is served", SOON, || cluster.serves(&path));
     cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Namespace, metadata: {{name: old}}}}
+        "{{apiVersion: v1, kind: Namespace, metadata: {{name: {namespace}}}}}
 ---
-{{apiVersion: {GROUP}/v1, kind: Widget, metadata: {{name: w, namespace: old}}}}"
+{{apiVersion: {group}/v1, kind: Widget, metadata: {{name: w, namespace: {namespace}}}}}"
     ));
     definition(
         false,
         "{strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {namespace: default, name: converter}}}}",
     );
     wait("the old object can no longer be read", SOON, || {
-        cluster.kubectl(["get", "--raw", &path]).code != 0
+        !cluster.serves(&path)
     });
 }
 

@@ -15,15 +15,16 @@ const KEY: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// Changes a definition with JSON patches.
 #[track_caller]
-fn patch(cluster: &Cluster, definition: &str, operations: &str) {
+pub fn patch(cluster: &Cluster, definition: &str, operations: &str) {
     let operations = format!("--patch={operations}");
     cluster
         .kubectl(["patch", definition, "--type=json", &operations])
         .success();
 }
 
-/// Edits the list of stored versions, as upgrades do that drop a version before all objects are rewritten.
-fn loses_its_version(cluster: &Cluster, definition: &str) {
+/// Edits the list of stored versions of `gears`, as upgrades do that drop a version before all objects are rewritten.
+pub fn loses_its_version(cluster: &Cluster, group: &str) {
+    let definition = &format!("crd/gears.{group}");
     let newer = r#"[{"op":"add","path":"/spec/versions/-","value":{"name":"v2","served":true,"storage":true,
         "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}},
         {"op":"replace","path":"/spec/versions/0/storage","value":false}]"#;
@@ -43,17 +44,6 @@ fn loses_its_version(cluster: &Cluster, definition: &str) {
         definition,
         r#"[{"op":"remove","path":"/spec/versions/0"}]"#,
     );
-    let path = format!("/apis/{GROUP}/v2/gears");
-    wait("its objects can no longer be listed", SOON, || {
-        let listed = cluster.kubectl(["get", "--raw", &path]);
-        // Before 1.33 the server cannot fill its cache, and says only that.
-        let said = if is_since(33) {
-            "invalid group/version"
-        } else {
-            "storage is (re)initializing"
-        };
-        listed.stderr.contains(said)
-    });
 }
 
 #[test]
@@ -101,7 +91,18 @@ fn a_missing_stored_version_and_a_definition_that_serves_none() {
     goes(cluster, cogs, "");
 
     let gears = &format!("crd/gears.{GROUP}");
-    loses_its_version(cluster, gears);
+    loses_its_version(cluster, GROUP);
+    let path = format!("/apis/{GROUP}/v2/gears");
+    wait("its objects can no longer be listed", SOON, || {
+        let listed = cluster.kubectl(["get", "--raw", &path]);
+        // Before 1.33 the server cannot fill its cache, and says only that.
+        let said = if is_since(33) {
+            "invalid group/version"
+        } else {
+            "storage is (re)initializing"
+        };
+        listed.stderr.contains(said)
+    });
     // For an object that cannot be read, the explanation says where to go on.
     let target = format!("gears.{GROUP}/g");
     let unread = cluster.plugin(["explain", &target, "--namespace=old"]).run();

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use crate::{
     explain::{
         less_is_weaker::{withstands_less, withstands_real_rights},
-        told::{SOON, Told, condition, delete, goes, refusal, release, shell, told},
+        told::{SOON, Told, condition, delete, finalize_by_force, goes, refusal, release, shell, told},
     },
     harness::{Cluster, Namespace, wait},
 };
 
-pub(super) const GROUP: &str = "admission.example.test";
-const HOLD: &str = "admission.example.test/hold";
+pub const GROUP: &str = "admission.example.test";
+pub const HOLD: &str = "admission.example.test/hold";
 
 /// A type with two versions, the second preferred, without conversion.
-pub(super) fn two_versions(cluster: &Cluster, plural: &str, kind: &str, scope: &str) {
+pub fn two_versions(cluster: &Cluster, plural: &str, kind: &str, scope: &str) {
     let version = |name: &str, storage: bool| {
         json!({"name": name, "served": true, "storage": storage,
             "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}})
@@ -30,16 +30,12 @@ pub(super) fn two_versions(cluster: &Cluster, plural: &str, kind: &str, scope: &
         })
         .to_string(),
     );
-    wait("the type is served", SOON, || {
-        cluster
-            .kubectl(["get", &format!("{plural}.v2.{GROUP}"), "--all-namespaces"])
-            .code
-            == 0
-    });
+    let path = format!("/apis/{GROUP}/v2/{plural}");
+    wait("the type is served", SOON, || cluster.serves(&path));
 }
 
 /// A ConfigMap whose changes a webhook configuration rejects. It shows when the server uses that configuration.
-pub(super) fn canary(cluster: &Cluster, ns: &str, name: &str) {
+pub fn canary(cluster: &Cluster, ns: &str, name: &str) {
     cluster.apply(
         &json!({"apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": name, "namespace": ns, "labels": {"canary": name}}})
@@ -48,7 +44,7 @@ pub(super) fn canary(cluster: &Cluster, ns: &str, name: &str) {
 }
 
 /// A webhook with these fields, and a second one that rejects every change of the canary.
-pub(super) fn configuration(ns: &str, kind: &str, name: &str, canary: &str, fields: &Value) -> Value {
+pub fn configuration(ns: &str, kind: &str, name: &str, canary: &str, fields: &Value) -> Value {
     let entry = |name: &str, fields: &Value| {
         let mut entry = json!({
             "name": name, "sideEffects": "None", "admissionReviewVersions": ["v1"], "timeoutSeconds": 1,
@@ -70,7 +66,7 @@ pub(super) fn configuration(ns: &str, kind: &str, name: &str, canary: &str, fiel
 }
 
 /// Waits until the server uses the configuration with this canary.
-pub(super) fn wait_until_used(cluster: &Cluster, ns: &str, canary: &str) {
+pub fn wait_until_used(cluster: &Cluster, ns: &str, canary: &str) {
     wait("the server calls the webhook", SOON, || {
         refusal(cluster, &format!("configmap/{canary}"), ns)
             .is_some_and(|said| said.contains("canary.example.test"))
@@ -78,14 +74,14 @@ pub(super) fn wait_until_used(cluster: &Cluster, ns: &str, canary: &str) {
 }
 
 /// Creates a webhook in a configuration of its own, and waits until the server uses it.
-fn webhook(cluster: &Cluster, ns: &str, kind: &str, name: &str, fields: &Value) {
+pub fn webhook(cluster: &Cluster, ns: &str, kind: &str, name: &str, fields: &Value) {
     canary(cluster, ns, name);
     cluster.apply(&configuration(ns, kind, name, name, fields).to_string());
     wait_until_used(cluster, ns, name);
 }
 
 /// Creates a widget and deletes it.
-fn widget(cluster: &Cluster, ns: &Namespace) -> String {
+pub fn widget(cluster: &Cluster, ns: &Namespace) -> String {
     two_versions(cluster, "widgets", "Widget", "Namespaced");
     ns.apply(
         &json!({"apiVersion": format!("{GROUP}/v2"), "kind": "Widget",
@@ -98,7 +94,7 @@ fn widget(cluster: &Cluster, ns: &Namespace) -> String {
 }
 
 /// A webhook for the widget with these fields, in this namespace only.
-fn fields(ns: &str, more: &Value) -> Value {
+pub fn fields(ns: &str, more: &Value) -> Value {
     let mut fields = json!({
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": ns}},
         "rules": [{"apiGroups": [GROUP], "apiVersions": ["*"], "resources": ["widgets"], "operations": ["UPDATE"]}],
@@ -314,7 +310,7 @@ fn a_service_without_endpoints_is_as_unreachable_as_a_missing_one() {
 }
 
 /// A policy with a binding for the widgets of one namespace.
-fn policy(cluster: &Cluster, ns: &str, name: &str, expression: &str, actions: &[&str]) -> Value {
+pub fn policy(cluster: &Cluster, ns: &str, name: &str, expression: &str, actions: &[&str]) -> Value {
     let object = json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": name},
         "spec": {
@@ -402,6 +398,25 @@ fn a_policy_that_rejects_is_named_and_not_called_unreachable() {
     release(cluster, &target, ns.name());
 }
 
+/// Lets the schema of `forms` require this field, and gives `notes` another type.
+pub fn tighten(cluster: &Cluster, group: &str, required: &str) {
+    let patch = format!(
+        r#"[{{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/required","value":["{required}"]}},
+            {{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/properties","value":{{"spec":{{"type":"object",
+            "x-kubernetes-preserve-unknown-fields":true}},"notes":{{"type":"integer"}}}}}}]"#
+    );
+    cluster
+        .kubectl([
+            "patch",
+            "crd",
+            &format!("forms.{group}"),
+            "--type=json",
+            "--patch",
+            &patch,
+        ])
+        .success();
+}
+
 #[test]
 fn an_object_that_no_longer_passes_its_schema_is_rejected() {
     let cluster = Cluster::shared();
@@ -413,25 +428,8 @@ fn an_object_that_no_longer_passes_its_schema_is_rejected() {
     ));
     let target = format!("forms.{group}/f");
     delete(cluster, &target, ns.name());
-    let tighten = |required: &str| {
-        let patch = format!(
-            r#"[{{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/required","value":["{required}"]}},
-                {{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/properties","value":{{"spec":{{"type":"object",
-                "x-kubernetes-preserve-unknown-fields":true}},"notes":{{"type":"integer"}}}}}}]"#
-        );
-        cluster
-            .kubectl([
-                "patch",
-                "crd",
-                &format!("forms.{group}"),
-                "--type=json",
-                "--patch",
-                &patch,
-            ])
-            .success();
-    };
     // `notes` has another type now. The server tolerates that, because the field does not change.
-    tighten("spec");
+    tighten(cluster, group, "spec");
     let refused = || refusal(cluster, &target, ns.name());
     wait("the schema is in force", SOON, || refused().is_some());
     let story = told(cluster, &target, ns.name());
@@ -446,10 +444,10 @@ fn an_object_that_no_longer_passes_its_schema_is_rejected() {
         ))
         .never_advises("delete")
         .is_careful();
-    tighten("notes");
+    tighten(cluster, group, "notes");
     wait("the schema accepts the object", SOON, || refused().is_none());
     assert_eq!(told(cluster, &target, ns.name()).verdict(HOLD), "unknown");
-    tighten("spec");
+    tighten(cluster, group, "spec");
     wait("the schema is in force again", SOON, || refused().is_some());
     // The step: an editor that adds the field.
     shell(
@@ -477,12 +475,7 @@ fn an_object_whose_namespace_is_gone_accepts_no_update() {
     ));
     delete(cluster, &format!("ns/{name}"), "");
     condition(cluster, &name, "NamespaceFinalizersRemaining", "True");
-    shell(
-        cluster,
-        &format!(
-            "printf %s '{{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{{\"name\":\"{name}\"}},\"spec\":{{\"finalizers\":[]}}}}' | kubectl replace --raw /api/v1/namespaces/{name}/finalize -f -"
-        ),
-    );
+    finalize_by_force(cluster, &name, "[]");
     goes(cluster, &format!("ns/{name}"), "");
     let target = format!("widgets.{GROUP}/w");
     let words = format!("namespaces \"{name}\" not found");

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Creates a claim with a finalizer, so that its deletion can be explained.
-fn owned(ns: &Namespace, name: &str, owner: &Value) {
+pub fn owned(ns: &Namespace, name: &str, owner: &Value) {
     let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
         "metadata": {"name": name, "finalizers": ["example.test/hold"], "ownerReferences": [owner]},
         "spec": {"storageClassName": "none", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}});

@@ -18,17 +18,12 @@ fn uid(object: &Value) -> &Value {
 }
 
 /// Creates a Secret with this owner and a finalizer.
-fn owned(ns: &Namespace, name: &str, owner: &Value, blocks: bool) {
+pub fn owned(ns: &Namespace, name: &str, owner: &Value, blocks: bool) {
     let owner = json!({"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"],
         "uid": uid(owner), "blockOwnerDeletion": blocks});
     let secret = json!({"apiVersion": "v1", "kind": "Secret",
         "metadata": {"name": name, "finalizers": ["example.test/hold"], "ownerReferences": [owner]}});
     ns.apply(&secret.to_string());
-}
-
-fn delete_with(ns: &Namespace, what: &str, cascade: &str) {
-    ns.kubectl(["delete", what, &format!("--cascade={cascade}"), "--wait=false"])
-        .success();
 }
 
 #[test]
@@ -39,7 +34,7 @@ fn an_owner_waits_for_exactly_its_blocking_dependents() {
     let owner = ns.get(["configmap", "owner"]).unwrap();
     owned(&ns, "blocks", &owner, true);
     owned(&ns, "does-not", &owner, false);
-    delete_with(&ns, "configmap/owner", "foreground");
+    ns.delete_with("foreground", "configmap/owner");
     wait(
         "the garbage collector deletes the blocking dependents",
         SOON,
@@ -86,7 +81,7 @@ fn a_chain_of_owners_ends_at_its_last_dependent() {
     let pods = || ns.get(["pods"]).unwrap_or_default()["items"].clone();
     wait("the pod exists", SOON, || pods()[0].is_object());
     let pod = pods()[0]["metadata"]["name"].as_str().unwrap().to_owned();
-    delete_with(&ns, "deployment/web", "foreground");
+    ns.delete_with("foreground", "deployment/web");
     wait("its pod is deleted", SOON, || {
         is_going(&ns, &format!("pod/{pod}"))
     });
@@ -156,9 +151,9 @@ fn a_stopped_garbage_collector_is_named() {
         &ns.get(["configmap", "waiting"]).unwrap(),
         true,
     );
-    delete_with(&ns, "configmap/orphaning", "orphan");
-    delete_with(&ns, "configmap/waiting", "foreground");
-    delete_with(&ns, "configmap/empty", "foreground");
+    ns.delete_with("orphan", "configmap/orphaning");
+    ns.delete_with("foreground", "configmap/waiting");
+    ns.delete_with("foreground", "configmap/empty");
 
     // After such a short time no controller is late.
     for (target, finalizer) in [

@@ -18,6 +18,7 @@ fn a_crashing_operator_fails_with_the_message_of_its_kubelet() {
     let cluster = &*WORLD;
     custom_type(cluster, "keda.sh", "scaledobjects", "ScaledObject");
     let operator = Operator {
+        cluster: &WORLD,
         namespace: "keda",
         name: "keda-operator",
         labels: json!({"app": "keda-operator"}),
@@ -34,7 +35,6 @@ fn a_crashing_operator_fails_with_the_message_of_its_kubelet() {
     let ns = cluster.namespace("queue");
     going(
         "scaledobjects",
-        "keda.sh",
         &json!({"apiVersion": "keda.sh/v1", "kind": "ScaledObject",
             "metadata": {"name": "worker", "namespace": ns.name(), "finalizers": [FINALIZER]}}),
         10,

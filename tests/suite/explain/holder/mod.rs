@@ -15,6 +15,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
+pub use super::custom_resources::going;
 use super::told::SOON;
 use crate::harness::{Cluster, wait};
 
@@ -23,6 +24,7 @@ pub static WORLD: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 
 /// A product's controller as its chart installs it.
 pub struct Operator<'a> {
+    pub cluster: &'a Cluster,
     pub namespace: &'a str,
     pub name: &'a str,
     /// The labels of its Deployment and Pods.
@@ -51,7 +53,8 @@ impl Operator<'_> {
                     "template": {"metadata": {"labels": labels}, "spec": {"serviceAccountName": name,
                         "containers": [{"name": "manager", "image": "registry.example/operator:1"}]}}}},
         ]);
-        WORLD.apply(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string());
+        self.cluster
+            .apply(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string());
     }
 
     fn role(&self, verbs: &Value) -> Value {
@@ -60,7 +63,7 @@ impl Operator<'_> {
     }
 
     /// Sets the status of its one Pod, as a kubelet does.
-    fn pod_is(&self, status: &Value) {
+    pub fn pod_is(&self, status: &Value) {
         let labels: Vec<_> = self
             .labels
             .as_object()
@@ -72,7 +75,8 @@ impl Operator<'_> {
         let selector = format!("--selector={}", labels.join(","));
         let mut pod = String::new();
         wait("the Deployment has its Pod", SOON, || {
-            pod = WORLD
+            pod = self
+                .cluster
                 .kubectl([
                     "get",
                     "pods",
@@ -83,7 +87,7 @@ impl Operator<'_> {
                 .stdout;
             !pod.is_empty()
         });
-        WORLD.patch_status(["pod", &pod, &place], status);
+        self.cluster.patch_status(["pod", &pod, &place], status);
     }
 
     /// Makes its Pod ready, and waits until the Deployment counts it.
@@ -101,7 +105,7 @@ impl Operator<'_> {
     }
 
     fn deployment(&self) -> Option<Value> {
-        WORLD.get([
+        self.cluster.get([
             "deployment",
             self.name,
             &format!("--namespace={}", self.namespace),
@@ -120,23 +124,4 @@ pub fn lease(namespace: &str, name: &str, leader: &str, ago: i64) {
         })
         .to_string(),
     );
-}
-
-/// Creates an object of a custom type and deletes it. Its deletion timestamp is set to `minutes` ago in etcd.
-pub fn going(plural: &str, group: &str, manifest: &Value, minutes: i64) {
-    let metadata = &manifest["metadata"];
-    let text = |field: &str| {
-        metadata[field]
-            .as_str()
-            .expect("the object has a name and a namespace")
-    };
-    let (name, namespace) = (text("name"), text("namespace"));
-    WORLD.apply(&manifest.to_string());
-    super::told::delete(&WORLD, &format!("{plural}.{group}/{name}"), namespace);
-    let key = format!("/registry/{group}/{plural}/{namespace}/{name}");
-    let stored = WORLD.etcdctl(["get", "--print-value-only", &key]).success();
-    let mut stored: Value = serde_json::from_str(&stored).expect("custom objects are stored as JSON");
-    let then = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes);
-    stored["metadata"]["deletionTimestamp"] = then.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
-    WORLD.etcdctl(["put", &key, &stored.to_string()]).success();
 }

@@ -19,6 +19,7 @@ fn an_operator_that_was_scaled_to_zero_is_the_root_cause() {
     custom_type(cluster, "rabbitmq.com", "rabbitmqclusters", "RabbitmqCluster");
     let name = "rabbitmq-cluster-operator";
     let operator = Operator {
+        cluster: &WORLD,
         namespace: "rabbitmq-system",
         name,
         labels: json!({"app.kubernetes.io/name": name, "app.kubernetes.io/component": "rabbitmq-operator"}),
@@ -52,7 +53,6 @@ fn an_operator_that_was_scaled_to_zero_is_the_root_cause() {
     );
     going(
         "rabbitmqclusters",
-        "rabbitmq.com",
         &json!({"apiVersion": "rabbitmq.com/v1", "kind": "RabbitmqCluster",
             "metadata": {"name": "orders", "namespace": ns.name(), "finalizers": [FINALIZER]}}),
         10,

@@ -19,6 +19,7 @@ fn a_paused_resource_names_the_annotation_that_pauses_it() {
     let cluster = &*WORLD;
     custom_type(cluster, GROUP, "buckets", "Bucket");
     let operator = Operator {
+        cluster: &WORLD,
         namespace: "crossplane-system",
         name: "provider-aws-s3-1a2b3c",
         labels: json!({"pkg.crossplane.io/provider": "provider-aws-s3"}),
@@ -31,7 +32,6 @@ fn a_paused_resource_names_the_annotation_that_pauses_it() {
     let ns = cluster.namespace("data");
     going(
         "buckets",
-        GROUP,
         &json!({"apiVersion": "s3.aws.upbound.io/v1", "kind": "Bucket", "metadata": {"name": "logs",
             "namespace": ns.name(), "finalizers": [FINALIZER],
             "annotations": {"crossplane.io/paused": "true", "crossplane.io/external-name": "logs-4711"}}}),

@@ -19,6 +19,7 @@ fn an_operator_that_runs_and_does_not_act_is_reported() {
     let cluster = &*WORLD;
     custom_type(cluster, GROUP, "challenges", "Challenge");
     let operator = Operator {
+        cluster: &WORLD,
         namespace: "cert-manager",
         name: "cert-manager",
         labels: json!({"app.kubernetes.io/name": "cert-manager", "app.kubernetes.io/component": "controller"}),
@@ -34,7 +35,6 @@ fn an_operator_that_runs_and_does_not_act_is_reported() {
     let (target, place) = ("challenges.acme.cert-manager.io/api-cert-1", ns.name());
     going(
         "challenges",
-        GROUP,
         &json!({"apiVersion": "acme.cert-manager.io/v1", "kind": "Challenge",
             "metadata": {"name": "api-cert-1", "namespace": place, "finalizers": [FINALIZER]},
             "spec": {"dnsName": "api.example.com", "type": "DNS-01"}}),

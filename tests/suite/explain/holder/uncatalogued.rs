@@ -19,6 +19,7 @@ fn world<'a>(namespace: &'a str, plural: &'a str, kind: &str, ns: &Namespace<'_>
     custom_type(&WORLD, GROUP, plural, kind);
     let resources = json!([plural, format!("{plural}/status"), format!("{plural}/finalizers")]);
     let operator = Operator {
+        cluster: &WORLD,
         namespace,
         name: namespace,
         labels: json!({"control-plane": namespace}),
@@ -29,7 +30,6 @@ fn world<'a>(namespace: &'a str, plural: &'a str, kind: &str, ns: &Namespace<'_>
     let finalizer = format!("{plural}.{GROUP}/finalizer");
     going(
         plural,
-        GROUP,
         &json!({"apiVersion": format!("{GROUP}/v1"), "kind": kind,
             "metadata": {"name": "one", "namespace": ns.name(), "finalizers": [finalizer]}}),
         10,
@@ -47,6 +47,7 @@ fn an_operator_outside_the_catalogue_is_found_and_started_again() {
     operator.runs();
     // An account that deploys such objects may also update them, and runs. It is not their controller.
     Operator {
+        cluster: &WORLD,
         namespace: "pipeline",
         name: "pipeline",
         labels: json!({"app": "pipeline"}),

@@ -31,7 +31,6 @@ fn an_operator_is_gone_by_two_signs_and_not_by_one() {
     let (target, place) = ("kafkatopics.kafka.strimzi.io/payments", ns.name());
     going(
         "kafkatopics",
-        GROUP,
         &json!({"apiVersion": "kafka.strimzi.io/v1", "kind": "KafkaTopic", "metadata": {"name": "payments",
             "namespace": place, "labels": {"strimzi.io/cluster": "prod"}, "finalizers": [FINALIZER]}}),
         30,
@@ -56,6 +55,7 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
     );
     // The operator of another Kafka cluster runs, which ignores these topics.
     let other = Operator {
+        cluster: &WORLD,
         namespace: "kafka-dev",
         name: "dev-entity-operator",
         labels: json!({"app.kubernetes.io/name": "entity-operator", "strimzi.io/cluster": "dev"}),

@@ -19,6 +19,7 @@ fn an_operator_in_a_terminating_namespace_cannot_be_started_there() {
     let cluster = &*WORLD;
     custom_type(cluster, "velero.io", "restores", "Restore");
     let operator = Operator {
+        cluster: &WORLD,
         namespace: "velero",
         name: "velero",
         labels: json!({"deploy": "velero"}),
@@ -58,7 +59,6 @@ fn an_operator_in_a_terminating_namespace_cannot_be_started_there() {
     );
     going(
         "restores",
-        "velero.io",
         &json!({"apiVersion": "velero.io/v1", "kind": "Restore",
             "metadata": {"name": "monday", "namespace": ns.name(), "finalizers": [FINALIZER]}}),
         10,

@@ -8,8 +8,8 @@ mod persistent_volume;
 mod pod;
 mod snapshot_controller;
 mod storage_class;
-mod volume_claim_templates;
-mod workload;
+pub mod volume_claim_templates;
+pub mod workload;
 
 use std::sync::LazyLock;
 
@@ -60,7 +60,7 @@ fn operator(namespace: &str, name: &str, labels: &Value) {
 }
 
 /// The same in another cluster.
-fn operator_in(cluster: &Cluster, namespace: &str, name: &str, labels: &Value) {
+pub fn operator_in(cluster: &Cluster, namespace: &str, name: &str, labels: &Value) {
     let metadata = json!({"name": name, "namespace": namespace, "labels": labels});
     let items = json!([
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},

@@ -14,7 +14,7 @@ use crate::{
 const DRIVER: &str = "sets.example.test";
 
 /// A StatefulSet with one claim for each replica.
-fn set(ns: &Namespace, name: &str, replicas: u32, when_deleted: &str) {
+pub fn set(ns: &Namespace, class: &str, name: &str, replicas: u32, when_deleted: &str) {
     let labels = json!({"app": name});
     ns.apply(
         &json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name}, "spec": {
@@ -22,7 +22,7 @@ fn set(ns: &Namespace, name: &str, replicas: u32, when_deleted: &str) {
             "persistentVolumeClaimRetentionPolicy": {"whenDeleted": when_deleted, "whenScaled": "Retain"},
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
-            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {"storageClassName": DRIVER,
+            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {"storageClassName": class,
                 "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}}]}})
         .to_string(),
     );
@@ -57,10 +57,10 @@ fn the_claims_of_a_stateful_set_follow_its_retention_policy() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("sets");
     let driver = cluster.csi_driver(DRIVER).start();
-    set(&ns, "db", 2, "Delete");
-    set(&ns, "web", 1, "Retain");
+    set(&ns, DRIVER, "db", 2, "Delete");
+    set(&ns, DRIVER, "web", 1, "Retain");
     // Other objects: a StatefulSet whose name begins the same, and claims with similar names.
-    set(&ns, "db-0", 1, "Delete");
+    set(&ns, DRIVER, "db-0", 1, "Delete");
     for name in ["data-dbx-0", "data-db-first", "data-db"] {
         claim(&ns, name);
     }
@@ -139,7 +139,7 @@ fn the_claims_of_a_stateful_set_follow_its_retention_policy() {
 fn a_claim_without_its_owner_reference_stays_despite_the_policy() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("unowned");
-    set(&ns, "queue", 0, "Delete");
+    set(&ns, DRIVER, "queue", 0, "Delete");
     claim(&ns, "data-queue-3");
     let story = told(cluster, "sts/queue", ns.name());
     story

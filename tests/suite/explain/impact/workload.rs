@@ -16,13 +16,15 @@ use crate::{
 
 const GROUP: &str = "acme.cert-manager.io";
 const CHALLENGES: &str = "challenges.acme.cert-manager.io";
+const SERVICE: &str = "cert-manager-webhook";
 
-fn webhook(name: &str, namespace: &str, policy: &str) {
-    WORLD.apply(
+/// A webhook of cert-manager whose Service is in this namespace.
+pub fn webhook(cluster: &Cluster, name: &str, [namespace, service]: [&str; 2], policy: &str) {
+    cluster.apply(
         &json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
             "metadata": {"name": name}, "webhooks": [{"name": "webhook.cert-manager.io", "failurePolicy": policy,
                 "sideEffects": "None", "admissionReviewVersions": ["v1"],
-                "clientConfig": {"service": {"name": "cert-manager-webhook", "namespace": namespace}},
+                "clientConfig": {"service": {"name": service, "namespace": namespace}},
                 "rules": [{"apiGroups": ["cert-manager.io"], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"],
                     "resources": ["certificates", "issuers"]}]}]})
         .to_string(),
@@ -42,8 +44,8 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         "{apiVersion: v1, kind: Service, metadata: {name: cert-manager-webhook, namespace: cert-manager}, spec: {ports: [{port: 443}], \
          selector: {app.kubernetes.io/name: webhook}}}",
     );
-    webhook("cert-manager-webhook", "cert-manager", "Fail");
-    webhook("of-another", "other", "Fail");
+    webhook(cluster, SERVICE, ["cert-manager", SERVICE], "Fail");
+    webhook(cluster, "of-another", ["other", SERVICE], "Fail");
     let ns = cluster.namespace("pay");
     for name in ["api-cert", "web-cert"] {
         cluster.apply(

@@ -11,6 +11,8 @@ use crate::explain::told::names_the_loss;
 pub(super) struct Seen {
     pub(super) objects: BTreeMap<String, Value>,
     pub(super) disks: BTreeSet<String>,
+    /// What was saved by an earlier step and can be made again, by its uid.
+    pub(super) saved: BTreeSet<String>,
 }
 
 impl Seen {
@@ -30,7 +32,35 @@ impl Seen {
             handles.any(|own| own == handle)
         };
         let disks = self.disks.iter().filter(named).cloned().collect();
-        Self { objects, disks }
+        Self {
+            objects,
+            disks,
+            saved: BTreeSet::new(),
+        }
+    }
+
+    /// The same later: a disk exists also if no object names it any more.
+    pub(super) fn later_about(&self, text: &str, saved: BTreeSet<String>) -> Self {
+        Self {
+            disks: self.disks.clone(),
+            saved,
+            ..self.about(text)
+        }
+    }
+
+    /// The objects that mention none of these texts.
+    pub(super) fn about_none(&self, texts: &[&str]) -> Self {
+        let is_about = |object: &Value| {
+            let object = object.to_string();
+            texts.iter().any(|text| object.contains(text))
+        };
+        let objects = self.objects.iter().filter(|(_, object)| !is_about(object));
+        Self {
+            objects: objects
+                .map(|(key, object)| (key.clone(), object.clone()))
+                .collect(),
+            ..Self::default()
+        }
     }
 }
 
@@ -52,7 +82,7 @@ pub(super) fn untrue(step: &Value, before: &Seen, after: &Seen) -> Vec<String> {
         }
         "safe" => found.extend(lost(before, after, is_finished)),
         "reversible" => found.extend(lost(before, after, |object| {
-            is_finished(object) || comes_back(object, after)
+            is_finished(object) || comes_back(object, before, after)
         })),
         "destructive" => {
             if text.contains("DESTROY") || text.contains("DATA LOSS") {
@@ -99,9 +129,9 @@ fn is_finished(object: &Value) -> bool {
     object["kind"] == "Pod" && ["Succeeded", "Failed"].contains(&phase)
 }
 
-/// Whether the undoing of the step makes this object again: its controller is still there. A claim that has no volume
-/// yet can be applied again.
-fn comes_back(object: &Value, after: &Seen) -> bool {
+/// Whether the undoing of the step makes this object again: it was saved, or its controller was saved or is still there. A
+/// claim that has no volume yet can be applied again.
+fn comes_back(object: &Value, before: &Seen, after: &Seen) -> bool {
     let owners = object["metadata"]["ownerReferences"].as_array();
     let is_there = |uid: &Value| {
         after
@@ -115,7 +145,23 @@ fn comes_back(object: &Value, after: &Seen) -> bool {
             .flatten()
             .any(|owner| owner["controller"] == true && is_there(&owner["uid"]));
     let is_empty = object["kind"] == "PersistentVolumeClaim" && object["spec"]["volumeName"].is_null();
-    is_made || is_empty
+    is_made || is_empty || is_saved(object, before, after)
+}
+
+/// Whether the object was saved, or is made by something that was.
+fn is_saved(object: &Value, before: &Seen, after: &Seen) -> bool {
+    let uid = &object["metadata"]["uid"];
+    let owners = object["metadata"]["ownerReferences"].as_array();
+    let controllers = owners
+        .into_iter()
+        .flatten()
+        .filter(|owner| owner["controller"] == true);
+    let mut makers = controllers.filter_map(|owner| {
+        let mut all = before.objects.values();
+        all.find(|other| other["metadata"]["uid"] == owner["uid"])
+    });
+    uid.as_str().is_some_and(|uid| after.saved.contains(uid))
+        || makers.any(|maker| is_saved(maker, before, after))
 }
 
 mod tests {
@@ -138,6 +184,7 @@ mod tests {
         Seen {
             objects: objects.iter().map(keyed).collect(),
             disks: disks.iter().map(|&disk| disk.to_owned()).collect(),
+            saved: BTreeSet::new(),
         }
     }
 
@@ -221,6 +268,39 @@ mod tests {
         finished["status"] = json!({"phase": "Succeeded"});
         let finished = seen(&[finished], &[]);
         assert!(untrue(&step("safe", ""), &finished, &seen(&[], &[])).is_empty());
+    }
+
+    #[test]
+    fn what_was_saved_can_be_made_again_with_all_that_it_makes() {
+        let made_by = |mut object: Value, owner: &str| {
+            object["metadata"]["ownerReferences"] = json!([{"uid": owner, "controller": true}]);
+            object
+        };
+        let set = made_by(object("ReplicaSet", "set"), "web-1");
+        let pod = made_by(object("Pod", "p"), "set-1");
+        let before = seen(&[object("Deployment", "web"), set, pod], &[]);
+        let gone = seen(&[], &[]);
+        assert_eq!(untrue(&step("reversible", ""), &before, &gone).len(), 3);
+        let saved = Seen {
+            saved: ["web-1".to_owned()].into(),
+            ..gone
+        };
+        assert!(untrue(&step("reversible", ""), &before, &saved).is_empty());
+        assert_eq!(untrue(&step("safe", ""), &before, &saved).len(), 3);
+    }
+
+    #[test]
+    fn a_disk_that_no_object_names_any_more_is_still_there() {
+        let mut volume = object("PersistentVolume", "v");
+        volume["spec"] = json!({"csi": {"volumeHandle": "disk-v"}});
+        let before = seen(&[volume], &["disk-v"]).about("v-1");
+        let after = seen(&[], &["disk-v"]);
+        let found = untrue(
+            &step("destructive", "LOST"),
+            &before,
+            &after.later_about("v-1", BTreeSet::new()),
+        );
+        assert!(found.is_empty(), "{found:?}");
     }
 
     #[test]

@@ -1,31 +1,55 @@
 //! The stuck deletions whose steps are carried out. Each can be made many times in one cluster: all its objects carry the
-//! name of the copy.
+//! name of the copy. Each family of causes has a file.
 
-mod other_types;
+mod api_machinery;
+mod garbage_collector;
+mod impact;
+mod namespaces;
+mod network;
+mod operators;
+mod pods;
+mod products;
+mod storage;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-pub(super) use self::other_types::add_types;
-use self::other_types::{
-    class_of_a_claim, content_of_a_snapshot, device_in_use, load_balancer, object_without_its_operator,
-    owner_of_a_held_object, type_with_instances,
-};
+pub(super) use self::api_machinery::DAMAGED_OBJECT;
+
 use crate::{
-    explain::told::SOON,
-    harness::{Cluster, has, wait},
+    explain::{
+        custom_resources::{add_definition, going_in},
+        told::SOON,
+    },
+    harness::{Cluster, Namespace, has, wait},
 };
 
 /// The driver of the disks, and its StorageClass.
 pub(super) const DRIVER: &str = "labels.example.test";
+/// A driver that makes, attaches and photographs disks, and then fails at all that a deletion needs.
+pub(super) const FAILING_DRIVER: &str = "failing.example.test";
 
-/// One stuck deletion.
+/// With a namespace, `explain` takes TYPE.GROUP/NAME for an object, never for a finalizer. Cluster-scoped objects ignore it.
+const ANYWHERE: &str = "default";
+
+/// What is explained, and its namespace.
+pub(super) type Target = [String; 2];
+/// Makes one copy. The text is its name.
+pub(super) type Make = fn(&Cluster, &str) -> Target;
+
+/// One stuck deletion, or an object that is to be deleted.
 pub(super) struct Scenario {
     pub(super) name: &'static str,
+    pub(super) make: Make,
     /// How many of its steps change something. Each is carried out on a copy of its own, so that no step hides what
     /// another one would lose. A copy of a scenario without such steps is only looked at.
     pub(super) steps: usize,
-    /// Makes a copy, and returns the target and its namespace.
-    pub(super) make: fn(&Cluster, &str) -> [String; 2],
+    /// How many of those can be carried out as they are printed. The others have something to fill in, need a program
+    /// that is not here, or are refused.
+    pub(super) carried_out: usize,
+    /// The causes that its explanation tells of, by their pages below `docs/causes/`.
+    pub(super) tells: &'static [&'static str],
+    /// Causes that add to what others tell, each with words that only it says.
+    pub(super) adds: &'static [(&'static str, &'static str)],
     /// The type that it needs, if that came with a minor version which is newer than the oldest tested one.
     came: Option<(&'static str, u32)>,
 }
@@ -36,6 +60,29 @@ impl Scenario {
         self.came.is_none_or(|(what, minor)| has(what, minor))
     }
 
+    /// All causes that it is about.
+    pub(super) fn causes(&self) -> impl Iterator<Item = &'static str> {
+        let adding = self.adds.iter().map(|(page, _)| *page);
+        self.tells.iter().copied().chain(adding)
+    }
+
+    /// Its steps that change something, and how many of them are carried out.
+    const fn steps(self, steps: usize, carried_out: usize) -> Self {
+        Scenario {
+            steps,
+            carried_out,
+            ..self
+        }
+    }
+
+    const fn tells(self, tells: &'static [&'static str]) -> Self {
+        Scenario { tells, ..self }
+    }
+
+    const fn adds(self, adds: &'static [(&'static str, &'static str)]) -> Self {
+        Scenario { adds, ..self }
+    }
+
     const fn since(self, what: &'static str, minor: u32) -> Self {
         Scenario {
             came: Some((what, minor)),
@@ -44,60 +91,111 @@ impl Scenario {
     }
 }
 
-const fn scenario(name: &'static str, steps: usize, make: fn(&Cluster, &str) -> [String; 2]) -> Scenario {
+const fn scenario(name: &'static str, make: Make) -> Scenario {
     Scenario {
         name,
-        steps,
         make,
+        steps: 0,
+        carried_out: 0,
+        tells: &[],
+        adds: &[],
         came: None,
     }
 }
 
-pub(super) const ALL: &[Scenario] = &[
-    scenario("finished", 3, finished_pod),
-    scenario("scaled", 3, running_set),
-    scenario("bare", 3, running_pod),
-    scenario("kept", 4, retained_disk),
-    scenario("volume", 4, volume_of_a_claim),
-    scenario("free", 1, volume_that_nobody_claims),
-    scenario("leaky", 3, volume_without_a_driver),
-    scenario("source", 2, source_of_no_snapshot),
-    scenario("attached", 0, attachment_without_a_driver),
-    scenario("dead", 1, pod_on_a_dead_node),
-    scenario("jobless", 1, pod_without_its_job),
-    scenario("stranger", 0, pod_of_a_stranger),
-    scenario("left", 0, namespace_with_an_object),
-    scenario("rancher", 1, empty_namespace_of_a_manager),
-    scenario("deployed", 3, running_deployment),
-    scenario("lost", 2, pod_on_a_lost_node),
-    scenario("both", 3, volume_and_its_claim),
-    scenario("spared", 3, retained_volume_of_a_claim),
-    scenario("owner", 0, owner_of_a_held_object),
-    scenario("gadget", 0, type_with_instances),
-    scenario("topic", 2, object_without_its_operator),
-    scenario("front", 0, load_balancer),
-    scenario("device", 1, device_in_use).since("resource.k8s.io/v1", 34),
-    scenario("class", 1, class_of_a_claim).since("storage.k8s.io/v1 VolumeAttributesClass", 34),
-    scenario("photo", 2, content_of_a_snapshot),
-];
-
-fn begin_deletion(cluster: &Cluster, what: &str, namespace: &str) {
-    let mut words = vec!["delete", what, "--wait=false"];
-    if !namespace.is_empty() {
-        words.extend(["--namespace", namespace]);
-    }
-    cluster.kubectl(words).success();
+/// Scenarios that are made at the same time in one cluster, and what breaks the cluster before.
+pub(super) struct Stage {
+    pub(super) scenarios: &'static [&'static [Scenario]],
+    pub(super) before: fn(&Cluster),
 }
 
-fn namespace(cluster: &Cluster, name: &str) {
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}}}}}"
-    ));
-    wait("the namespace has its account", SOON, || {
-        cluster
-            .get(["serviceaccount", "default", "--namespace", name])
-            .is_some()
+/// What does not disturb others.
+pub(super) const TOGETHER: Stage = Stage {
+    scenarios: &[
+        storage::ALL,
+        namespaces::ALL,
+        pods::ALL,
+        garbage_collector::ALL,
+        api_machinery::ALL,
+        network::ALL,
+        operators::ALL,
+        products::ALL,
+        impact::ALL,
+    ],
+    before: |_| {},
+};
+
+/// What stops a whole cluster. One comes after the other, in a cluster of their own without a garbage collector.
+pub(super) const BROKEN: &[Stage] = &[
+    garbage_collector::STOPPED,
+    namespaces::DEAD_API_GROUP,
+    api_machinery::UNLISTABLE_TYPES,
+    api_machinery::STOPPED_CONTROLLERS,
+];
+
+impl Stage {
+    pub(super) fn all(&self) -> impl Iterator<Item = &'static Scenario> + use<> {
+        self.scenarios.iter().copied().flatten()
+    }
+}
+
+/// The types and operators that copies share.
+pub(super) fn prepare(cluster: &Cluster) {
+    let each: [fn(&Cluster); 3] = [api_machinery::prepare, operators::prepare, products::prepare];
+    std::thread::scope(|scope| {
+        for one in each {
+            scope.spawn(move || one(cluster));
+        }
     });
+}
+
+/// A custom type of a product: group, version, plural and kind.
+fn defined(cluster: &Cluster, scope: &str, types: &[[&str; 4]]) {
+    for one in types {
+        add_definition(cluster, scope, *one);
+    }
+}
+
+/// A namespace that can have Pods.
+fn namespace<'a>(cluster: &'a Cluster, name: &str) -> Namespace<'a> {
+    let ns = cluster.namespace_to_keep(name);
+    wait("the namespace has its account", SOON, || {
+        ns.get(["serviceaccount", "default"]).is_some()
+    });
+    ns
+}
+
+/// An object of a custom type in this namespace, or in none: its version, kind, name, and the finalizers that hold it.
+fn object([api, kind, name]: [&str; 3], namespace: &str, finalizers: &[&str]) -> Value {
+    let mut object = json!({"apiVersion": api, "kind": kind, "metadata": {"name": name}});
+    if !finalizers.is_empty() {
+        object["metadata"]["finalizers"] = finalizers.into();
+    }
+    if !namespace.is_empty() {
+        object["metadata"]["namespace"] = namespace.into();
+    }
+    object
+}
+
+/// The object with more fields, each at its root.
+fn with<const N: usize>(mut object: Value, fields: [(&str, Value); N]) -> Value {
+    for (field, value) in fields {
+        object[field] = value;
+    }
+    object
+}
+
+/// Makes an object of a custom type and deletes it, long ago.
+fn deleted(cluster: &Cluster, plural: &str, object: &Value) -> Target {
+    let target = going_in(cluster, plural, object, 40);
+    let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default();
+    [target, namespace.to_owned()]
+}
+
+/// Deletes an object of a built-in type.
+fn target(cluster: &Cluster, what: &str, namespace: &str) -> Target {
+    cluster.delete(what, namespace);
+    [what.to_owned(), namespace.to_owned()]
 }
 
 fn node(cluster: &Cluster, name: &str, ready: &str) {
@@ -119,11 +217,15 @@ fn node(cluster: &Cluster, name: &str, ready: &str) {
 
 /// A namespace, a node, and a bound claim `data` with a disk. Returns the name of the volume.
 fn bound_claim(cluster: &Cluster, name: &str, metadata: &str) -> String {
+    bound_claim_of(cluster, name, DRIVER, metadata)
+}
+
+fn bound_claim_of(cluster: &Cluster, name: &str, driver: &str, metadata: &str) -> String {
     namespace(cluster, name);
     node(cluster, name, "True");
     cluster.apply(&format!(
         "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data, namespace: {name}{metadata}}}, spec: \
-         {{storageClassName: {DRIVER}, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}}}"
+         {{storageClassName: {driver}, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}}}"
     ));
     let claim = || {
         cluster
@@ -183,196 +285,4 @@ fn workload(cluster: &Cluster, name: &str, kind: &str) {
     wait("the pod exists", SOON, || owned().is_some());
     let pod = owned().unwrap();
     cluster.patch_status(["pod", &pod, "--namespace", name], &json!({"phase": "Running"}));
-}
-
-fn claim_in_deletion(cluster: &Cluster, name: &str) -> [String; 2] {
-    begin_deletion(cluster, "pvc/data", name);
-    ["pvc/data".to_owned(), name.to_owned()]
-}
-
-fn finished_pod(cluster: &Cluster, name: &str) -> [String; 2] {
-    bound_claim(cluster, name, "");
-    pod(cluster, name, "Succeeded");
-    claim_in_deletion(cluster, name)
-}
-
-fn running_set(cluster: &Cluster, name: &str) -> [String; 2] {
-    bound_claim(cluster, name, "");
-    workload(cluster, name, "StatefulSet");
-    claim_in_deletion(cluster, name)
-}
-
-fn running_deployment(cluster: &Cluster, name: &str) -> [String; 2] {
-    bound_claim(cluster, name, "");
-    workload(cluster, name, "Deployment");
-    claim_in_deletion(cluster, name)
-}
-
-fn running_pod(cluster: &Cluster, name: &str) -> [String; 2] {
-    bound_claim(cluster, name, "");
-    pod(cluster, name, "Running");
-    claim_in_deletion(cluster, name)
-}
-
-/// The disk stays whatever stops, so the steps that stop something are not destructive.
-fn retained_disk(cluster: &Cluster, name: &str) -> [String; 2] {
-    let volume = bound_claim(cluster, name, "");
-    let policy = r#"{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}"#;
-    cluster.kubectl(["patch", "pv", &volume, "-p", policy]).success();
-    pod(cluster, name, "Succeeded");
-    workload(cluster, name, "StatefulSet");
-    workload(cluster, name, "Job");
-    claim_in_deletion(cluster, name)
-}
-
-fn volume_of_a_claim(cluster: &Cluster, name: &str) -> [String; 2] {
-    let volume = bound_claim(cluster, name, "");
-    pod(cluster, name, "Running");
-    begin_deletion(cluster, &format!("pv/{volume}"), "");
-    [format!("pv/{volume}"), String::new()]
-}
-
-fn volume_and_its_claim(cluster: &Cluster, name: &str) -> [String; 2] {
-    let target = volume_of_a_claim(cluster, name);
-    begin_deletion(cluster, "pvc/data", name);
-    target
-}
-
-/// No step can destroy its disk.
-fn retained_volume_of_a_claim(cluster: &Cluster, name: &str) -> [String; 2] {
-    let volume = bound_claim(cluster, name, "");
-    let policy = r#"{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}"#;
-    cluster.kubectl(["patch", "pv", &volume, "-p", policy]).success();
-    pod(cluster, name, "Running");
-    begin_deletion(cluster, &format!("pv/{volume}"), "");
-    [format!("pv/{volume}"), String::new()]
-}
-
-/// A volume that was made by hand.
-fn volume(cluster: &Cluster, name: &str, driver: &str, metadata: &str) {
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: PersistentVolume, metadata: {{name: {name}{metadata}}}, spec: {{capacity: {{storage: 1Mi}}, \
-         accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: Delete, csi: {{driver: {driver}, volumeHandle: \
-         disk-{name}}}}}}}"
-    ));
-}
-
-fn volume_phase(cluster: &Cluster, name: &str, phase: &str) {
-    wait(&format!("the volume is {phase}"), SOON, || {
-        cluster
-            .get(["pv", name])
-            .is_some_and(|volume| volume["status"]["phase"] == phase)
-    });
-}
-
-fn volume_that_nobody_claims(cluster: &Cluster, name: &str) -> [String; 2] {
-    let held = ", finalizers: [external-provisioner.volume.kubernetes.io/finalizer]";
-    volume(cluster, name, DRIVER, held);
-    volume_phase(cluster, name, "Available");
-    begin_deletion(cluster, &format!("pv/{name}"), "");
-    [format!("pv/{name}"), String::new()]
-}
-
-fn volume_without_a_driver(cluster: &Cluster, name: &str) -> [String; 2] {
-    namespace(cluster, name);
-    volume(cluster, name, "old.example.test", "");
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data, namespace: {name}}}, spec: {{storageClassName: \
-         '', volumeName: {name}, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}}}"
-    ));
-    volume_phase(cluster, name, "Bound");
-    begin_deletion(cluster, &format!("pv/{name}"), "");
-    [format!("pv/{name}"), String::new()]
-}
-
-fn source_of_no_snapshot(cluster: &Cluster, name: &str) -> [String; 2] {
-    let held = ", finalizers: [snapshot.storage.kubernetes.io/pvc-as-source-protection]";
-    bound_claim(cluster, name, held);
-    claim_in_deletion(cluster, name)
-}
-
-fn attachment_without_a_driver(cluster: &Cluster, name: &str) -> [String; 2] {
-    node(cluster, name, "True");
-    volume(cluster, name, "old.example.test", "");
-    cluster.apply(&format!(
-        "{{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {{name: {name}, finalizers: \
-         [external-attacher/old-example-test]}}, spec: {{attacher: old.example.test, nodeName: {name}, source: \
-         {{persistentVolumeName: {name}}}}}}}"
-    ));
-    cluster.patch_status(["volumeattachment", name], &json!({"attached": true}));
-    begin_deletion(cluster, &format!("volumeattachment/{name}"), "");
-    [format!("volumeattachment/{name}"), String::new()]
-}
-
-fn pod_on_a_dead_node(cluster: &Cluster, name: &str) -> [String; 2] {
-    namespace(cluster, name);
-    node(cluster, name, "Unknown");
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Pod, metadata: {{name: p, namespace: {name}}}, spec: {{nodeName: {name}, \
-         terminationGracePeriodSeconds: 1, containers: [{{name: c, image: i}}]}}}}"
-    ));
-    cluster.patch_status(["pod", "p", "--namespace", name], &json!({"phase": "Running"}));
-    begin_deletion(cluster, "pod/p", name);
-    ["pod/p".to_owned(), name.to_owned()]
-}
-
-/// A Pod in deletion uses a claim in deletion, and its node is lost.
-fn pod_on_a_lost_node(cluster: &Cluster, name: &str) -> [String; 2] {
-    bound_claim(cluster, name, "");
-    let spec = pod_spec(name, "").replace("GracePeriodSeconds: 0", "GracePeriodSeconds: 1");
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Pod, metadata: {{name: p, namespace: {name}}}, spec: {spec}}}"
-    ));
-    cluster.patch_status(["pod", "p", "--namespace", name], &json!({"phase": "Running"}));
-    node(cluster, name, "Unknown");
-    begin_deletion(cluster, "pod/p", name);
-    claim_in_deletion(cluster, name)
-}
-
-fn held_pod(cluster: &Cluster, name: &str, metadata: &str) -> [String; 2] {
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Pod, metadata: {{name: p, namespace: {name}, {metadata}}}, spec: {{containers: [{{name: c, \
-         image: i}}]}}}}"
-    ));
-    // The Pod garbage collector marks a Pod without a node so at any time after its deletion. Then the cluster is not quiet.
-    cluster.patch_status(["pod", "p", "--namespace", name], &json!({"phase": "Failed"}));
-    begin_deletion(cluster, "pod/p", name);
-    ["pod/p".to_owned(), name.to_owned()]
-}
-
-fn pod_without_its_job(cluster: &Cluster, name: &str) -> [String; 2] {
-    namespace(cluster, name);
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: owner, namespace: {name}}}}}"
-    ));
-    let owner = cluster.get(["configmap", "owner", "--namespace", name]).unwrap();
-    let uid = &owner["metadata"]["uid"];
-    let metadata = format!(
-        "finalizers: [batch.kubernetes.io/job-tracking], ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: owner, uid: \
-         {uid}, controller: true}}]"
-    );
-    held_pod(cluster, name, &metadata)
-}
-
-fn pod_of_a_stranger(cluster: &Cluster, name: &str) -> [String; 2] {
-    namespace(cluster, name);
-    held_pod(cluster, name, "finalizers: [example.test/keep]")
-}
-
-fn namespace_with_an_object(cluster: &Cluster, name: &str) -> [String; 2] {
-    namespace(cluster, name);
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: last, namespace: {name}, finalizers: [example.test/keep]}}, data: \
-         {{a: b}}}}"
-    ));
-    begin_deletion(cluster, &format!("namespace/{name}"), "");
-    [format!("ns/{name}"), String::new()]
-}
-
-fn empty_namespace_of_a_manager(cluster: &Cluster, name: &str) -> [String; 2] {
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}, finalizers: [controller.cattle.io/namespace-auth]}}}}"
-    ));
-    begin_deletion(cluster, &format!("namespace/{name}"), "");
-    [format!("ns/{name}"), String::new()]
 }

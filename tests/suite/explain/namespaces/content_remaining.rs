@@ -4,7 +4,7 @@ use crate::{
     explain::{
         less_is_weaker::{for_all_types, withstands_less, withstands_real_rights},
         replayed::replayed,
-        told::{SOON, condition, delete, goes, release, shell, told, told_to},
+        told::{SOON, condition, delete, finalize_by_force, goes, release, shell, told, told_to},
     },
     harness::{Cluster, is_since, wait},
     stuck::custom_type,
@@ -191,16 +191,7 @@ fn the_entry_is_not_removed_while_content_remains() {
         "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c, namespace: {name}, finalizers: [example.test/keep]}}}}"
     ));
     delete(cluster, &format!("ns/{name}"), "");
-    let finalize = |list: &str| {
-        let body = format!(
-            r#"{{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{name}"}},"spec":{{"finalizers":[{list}]}}}}"#
-        );
-        shell(
-            cluster,
-            &format!("printf %s '{body}' | kubectl replace --raw /api/v1/namespaces/{name}/finalize -f -"),
-        );
-    };
-    finalize("\"example.test/a\"");
+    finalize_by_force(cluster, &name, r#"["example.test/a"]"#);
     let story = told(cluster, &format!("ns/{name}"), "");
     story
         .says("would be left behind: ")
@@ -208,7 +199,7 @@ fn the_entry_is_not_removed_while_content_remains() {
         .never_advises("finalizers finalize")
         .is_careful();
     withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
-    finalize("\"kubernetes\"");
+    finalize_by_force(cluster, &name, r#"["kubernetes"]"#);
     release(cluster, "configmap/c", &name);
     goes(cluster, &format!("ns/{name}"), "");
 }
@@ -246,6 +237,24 @@ fn both_finalizer_lists_are_shown() {
     goes(cluster, &format!("ns/{name}"), "");
 }
 
+/// A webhook whose Service does not exist, for deletions of this group in this namespace.
+pub fn veto(cluster: &Cluster, namespace: &str, name: &str, group: &str) {
+    cluster.apply(&format!(
+        "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {{name: {name}}}
+webhooks:
+- name: veto.example.test
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  clientConfig: {{service: {{namespace: {namespace}, name: no-such-service}}}}
+  namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {namespace}}}}}
+  rules: [{{apiGroups: [{group}], apiVersions: ['*'], resources: ['*'], operations: [DELETE]}}]
+"
+    ));
+}
+
 #[test]
 fn an_unreachable_webhook_that_rejects_the_deletion_of_content_is_named() {
     let cluster = Cluster::shared();
@@ -256,20 +265,7 @@ fn an_unreachable_webhook_that_rejects_the_deletion_of_content_is_named() {
         "{{apiVersion: {GROUP}/v1, kind: Widget, metadata: {{name: w}}}}"
     ));
     let hook = cluster.unique("veto");
-    cluster.apply(&format!(
-        "
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {{name: {hook}}}
-webhooks:
-- name: veto.example.test
-  sideEffects: None
-  admissionReviewVersions: [v1]
-  clientConfig: {{service: {{namespace: {name}, name: no-such-service}}}}
-  namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {name}}}}}
-  rules: [{{apiGroups: [{GROUP}], apiVersions: ['*'], resources: ['*'], operations: [DELETE]}}]
-"
-    ));
+    veto(cluster, name, &hook, GROUP);
     delete(cluster, &format!("ns/{name}"), "");
     condition(cluster, name, "NamespaceDeletionContentFailure", "True");
 
@@ -306,6 +302,38 @@ webhooks:
     goes(cluster, &format!("ns/{name}"), "");
 }
 
+/// A policy that denies to delete `ConfigMaps` in this namespace.
+pub fn keep(cluster: &Cluster, namespace: &str, name: &str) {
+    cluster.apply(&format!(
+        "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {{name: {name}}}
+spec:
+  matchConstraints:
+    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {namespace}}}}}
+    resourceRules: [{{apiGroups: [''], apiVersions: ['*'], resources: [configmaps], operations: [DELETE]}}]
+  validations: [{{expression: 'false', message: keep this for the auditors}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: {name}}}
+spec: {{policyName: {name}, validationActions: [Deny]}}
+"
+    ));
+    wait("the policy is in force", SOON, || {
+        let words = [
+            "delete",
+            "configmaps",
+            "--all",
+            "--dry-run=server",
+            "--namespace",
+            namespace,
+        ];
+        cluster.kubectl(words).code != 0
+    });
+}
+
 #[test]
 fn a_policy_that_rejects_the_deletion_of_content_is_named() {
     let cluster = Cluster::shared();
@@ -313,26 +341,7 @@ fn a_policy_that_rejects_the_deletion_of_content_is_named() {
     let name = ns.name();
     ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}");
     let policy = cluster.unique("keep");
-    cluster.apply(&format!(
-        "
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {{name: {policy}}}
-spec:
-  matchConstraints:
-    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {name}}}}}
-    resourceRules: [{{apiGroups: [''], apiVersions: ['*'], resources: [configmaps], operations: [DELETE]}}]
-  validations: [{{expression: 'false', message: keep this for the auditors}}]
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {{name: {policy}}}
-spec: {{policyName: {policy}, validationActions: [Deny]}}
-"
-    ));
-    wait("the policy is in force", SOON, || {
-        ns.kubectl(["delete", "configmap", "c", "--dry-run=server"]).code != 0
-    });
+    keep(cluster, name, &policy);
     delete(cluster, &format!("ns/{name}"), "");
     condition(cluster, name, "NamespaceDeletionContentFailure", "True");
     let story = told(cluster, &format!("ns/{name}"), "");
@@ -364,12 +373,7 @@ fn an_object_in_a_namespace_that_was_finalized_by_force() {
     cluster.apply(&widget(&name, "w"));
     delete(cluster, &format!("ns/{name}"), "");
     condition(cluster, &name, "NamespaceFinalizersRemaining", "True");
-    shell(
-        cluster,
-        &format!(
-            "printf %s '{{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{{\"name\":\"{name}\"}},\"spec\":{{\"finalizers\":[]}}}}' | kubectl replace --raw /api/v1/namespaces/{name}/finalize -f -"
-        ),
-    );
+    finalize_by_force(cluster, &name, "[]");
     goes(cluster, &format!("ns/{name}"), "");
 
     let target = format!("{widgets}/w");

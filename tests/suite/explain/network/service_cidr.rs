@@ -11,7 +11,7 @@ use crate::{
 const FINALIZER: &str = "networking.k8s.io/service-cidr-finalizer";
 
 /// Creates a range for the allocator.
-fn range(cluster: &Cluster, name: &str, cidr: &str) {
+pub fn range(cluster: &Cluster, name: &str, cidr: &str) {
     cluster.apply(&format!(
         "{{apiVersion: networking.k8s.io/v1, kind: ServiceCIDR, metadata: {{name: {name}}}, spec: {{cidrs: [{cidr}]}}}}"
     ));
@@ -25,6 +25,23 @@ fn ready(cluster: &Cluster, name: &str) -> String {
     range["status"]["conditions"].to_string()
 }
 
+/// Creates Service `shop` with this address.
+pub fn service_in(cluster: &Cluster, namespace: &str, address: &str) {
+    // The allocator learns of a new range in its own time.
+    wait("a Service gets its address", SOON, || {
+        let made = cluster.kubectl([
+            "create",
+            "service",
+            "clusterip",
+            "shop",
+            &format!("--clusterip={address}"),
+            "--tcp=80:80",
+            &format!("--namespace={namespace}"),
+        ]);
+        made.code == 0
+    });
+}
+
 #[test]
 fn a_range_with_service_addresses_waits_for_them() {
     if !has("networking.k8s.io/v1 ServiceCIDR", 33) {
@@ -33,19 +50,7 @@ fn a_range_with_service_addresses_waits_for_them() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("ranges");
     range(cluster, "extra", "10.97.1.0/29");
-    // The allocator learns of a new range in its own time.
-    wait("a Service gets its address", SOON, || {
-        let made = cluster.kubectl([
-            "create",
-            "service",
-            "clusterip",
-            "shop",
-            "--clusterip=10.97.1.3",
-            "--tcp=80:80",
-            &format!("--namespace={}", ns.name()),
-        ]);
-        made.code == 0
-    });
+    service_in(cluster, ns.name(), "10.97.1.3");
     delete(cluster, "servicecidr/extra", "");
     wait("the controller reports its condition", SOON, || {
         ready(cluster, "extra").contains("Terminating")

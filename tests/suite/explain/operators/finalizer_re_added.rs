@@ -2,26 +2,25 @@
 
 use serde_json::json;
 
-use crate::explain::{
-    custom_resources::{condition, define, going, status},
-    holder::WORLD,
-    less_is_weaker::withstands_less,
-    replayed::replayed,
-    told::{delete, goes, told},
+use crate::{
+    explain::{
+        custom_resources::{condition, define, going, status},
+        holder::WORLD,
+        less_is_weaker::withstands_less,
+        replayed::replayed,
+        told::{delete, goes, release, told},
+    },
+    harness::{Cluster, Namespace},
 };
 
+const GROUP: &str = "datasciencecluster.opendatahub.io";
 const FINALIZER: &str = "datasciencecluster.opendatahub.io/finalizer";
 
-#[test]
-fn a_manifest_that_is_applied_repeatedly_is_named() {
-    let cluster = &*WORLD;
-    let group = "datasciencecluster.opendatahub.io";
-    define(group, "v1", "datascienceclusters", "DataScienceCluster");
-    let ns = cluster.namespace("odh");
-    let place = ns.name();
-    let manifest = json!({"apiVersion": format!("{group}/v1"), "kind": "DataScienceCluster",
-        "metadata": {"name": "default", "namespace": place, "finalizers": [FINALIZER]}});
-    let file = cluster.directory().join("comes-back.json");
+/// An object whose finalizer was removed, and is back since its manifest was applied again.
+pub fn applied_again(cluster: &Cluster, ns: &Namespace) -> String {
+    let manifest = json!({"apiVersion": format!("{GROUP}/v1"), "kind": "DataScienceCluster",
+        "metadata": {"name": "default", "namespace": ns.name(), "finalizers": [FINALIZER]}});
+    let file = cluster.directory().join(format!("comes-back-{}.json", ns.name()));
     std::fs::write(&file, manifest.to_string()).unwrap();
     // The application controller does this whenever the object differs from Git.
     let sync = || {
@@ -35,18 +34,23 @@ fn a_manifest_that_is_applied_repeatedly_is_named() {
             ])
             .success();
     };
-    let target = format!("datascienceclusters.{group}/default");
-    let strip = || {
-        let patch = r#"{"metadata":{"finalizers":null}}"#;
-        ns.kubectl(["patch", &target, "--type=merge", "--patch", patch])
-            .success();
-    };
+    let target = format!("datascienceclusters.{GROUP}/default");
     let finalizers = || ns.get([&*target]).unwrap()["metadata"]["finalizers"].clone();
     sync();
-    strip();
+    release(cluster, &target, ns.name());
     assert!(finalizers().is_null());
     sync();
     assert_eq!(finalizers()[0], FINALIZER, "it came back");
+    target
+}
+
+#[test]
+fn a_manifest_that_is_applied_repeatedly_is_named() {
+    let cluster = &*WORLD;
+    define(GROUP, "v1", "datascienceclusters", "DataScienceCluster");
+    let ns = cluster.namespace("odh");
+    let place = ns.name();
+    let target = applied_again(cluster, &ns);
 
     let story = told(cluster, &target, place);
     story

@@ -8,9 +8,9 @@ use crate::{
         custom_resources::{apply, define, going, running},
         holder::WORLD,
         less_is_weaker::withstands_less,
-        told::{SOON, goes, refusal, release, told},
+        told::{SOON, delete, goes, refusal, release, told},
     },
-    harness::wait,
+    harness::{Cluster, wait},
 };
 
 /// The controller that removes the finalizers of these runs.
@@ -22,6 +22,21 @@ fn chains() {
         json!({"app": "tekton-chains-controller"}),
         "tekton.dev",
     );
+}
+
+const FINISHED: &str = "Once the PipelineRun is complete, no updates are allowed";
+
+/// A policy that rejects every update of a finished run in this namespace.
+pub fn locked(cluster: &Cluster, name: &str, namespace: &str) {
+    let (api, kind) = ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy");
+    let policy = json!({"apiVersion": api, "kind": kind, "metadata": {"name": name}, "spec": {"failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [{"apiGroups": ["tekton.dev"], "apiVersions": ["v1"], "resources": ["pipelineruns"],
+            "operations": ["UPDATE"]}]},
+        "validations": [{"expression": "!has(oldObject.status.completionTime)", "message": FINISHED}]}});
+    let place = json!({"matchLabels": {"kubernetes.io/metadata.name": namespace}});
+    let binding = json!({"apiVersion": api, "kind": format!("{kind}Binding"), "metadata": {"name": name},
+        "spec": {"policyName": name, "validationActions": ["Deny"], "matchResources": {"namespaceSelector": place}}});
+    cluster.apply(&json!({"apiVersion": "v1", "kind": "List", "items": [policy, binding]}).to_string());
 }
 
 #[test]
@@ -38,21 +53,9 @@ fn a_policy_that_rejects_updates_of_a_finished_run_is_named() {
             "status": {"completionTime": "2026-01-01T00:00:00Z"}}),
         10,
     );
-    let message = "Once the PipelineRun is complete, no updates are allowed";
-    apply(
-        &json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": "finished-runs"}, "spec": {"failurePolicy": "Fail",
-            "matchConstraints": {"resourceRules": [{"apiGroups": ["tekton.dev"], "apiVersions": ["v1"], "resources": ["pipelineruns"],
-                "operations": ["UPDATE"]}]},
-            "validations": [{"expression": "!has(oldObject.status.completionTime)", "message": message}]}}),
-    );
-    apply(
-        &json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": "finished-runs"}, "spec": {"policyName": "finished-runs", "validationActions": ["Deny"],
-            "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": place}}}}}),
-    );
+    locked(cluster, "finished-runs", place);
     wait("the policy rejects the update", SOON, || {
-        refusal(cluster, &target, place).is_some_and(|said| said.contains(message))
+        refusal(cluster, &target, place).is_some_and(|said| said.contains(FINISHED))
     });
 
     let story = told(cluster, &target, place);
@@ -128,10 +131,9 @@ fn a_webhook_that_rejects_updates_of_a_finished_run_is_named() {
             "lastTimestamp": jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(), "count": 7}),
         );
     };
-    let finished = "Once the PipelineRun is complete, no updates are allowed";
     warn(
         "nightly",
-        &format!("1 error occurred: failed to clear finalizers: {denied}{finished}"),
+        &format!("1 error occurred: failed to clear finalizers: {denied}{FINISHED}"),
     );
     // Another request was denied: that says nothing about the finalizer.
     warn(
@@ -145,7 +147,7 @@ fn a_webhook_that_rejects_updates_of_a_finished_run_is_named() {
         .has_root(&format!(
             "ValidatingWebhookConfiguration {webhook}: webhook {webhook}"
         ))
-        .says(finished)
+        .says(FINISHED)
         .never_advises("kubectl delete")
         .never_advises("finalizers remove")
         .is_careful();
@@ -178,6 +180,35 @@ fn a_webhook_that_rejects_updates_of_a_finished_run_is_named() {
     }
 }
 
+/// A TaskRun whose finalizers the older release has written. The newer release has updated it since.
+pub fn written_by_two_releases(
+    cluster: &Cluster,
+    namespace: &str,
+    name: &str,
+    finalizers: &[&str],
+) -> String {
+    let write = |manager: &str, metadata: serde_json::Value| {
+        let mut run = json!({"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": metadata});
+        run["metadata"]["name"] = name.into();
+        run["metadata"]["namespace"] = namespace.into();
+        let file = cluster.directory().join(format!("run-{namespace}.json"));
+        std::fs::write(&file, run.to_string()).unwrap();
+        let (manager, file) = (
+            format!("--field-manager={manager}"),
+            format!("--filename={}", file.display()),
+        );
+        cluster
+            .kubectl(["apply", "--server-side", &manager, &file])
+            .success();
+    };
+    write("controller", json!({"finalizers": finalizers}));
+    // The times of changes are in seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let signed = json!({"annotations": {"chains.tekton.dev/signed": "true"}});
+    write("tekton-chains-controller", signed);
+    format!("taskruns.tekton.dev/{name}")
+}
+
 #[test]
 fn an_older_finalizer_name_that_the_new_release_ignores_is_named() {
     let cluster = &*WORLD;
@@ -191,35 +222,15 @@ fn an_older_finalizer_name_that_the_new_release_ignores_is_named() {
     );
     let ns = cluster.namespace("chains");
     let place = ns.name();
-    let write = |manager: &str, object: &serde_json::Value| {
-        let file = cluster.directory().join("run.json");
-        std::fs::write(&file, object.to_string()).unwrap();
-        let (manager, file) = (
-            format!("--field-manager={manager}"),
-            format!("--filename={}", file.display()),
-        );
-        cluster
-            .kubectl(["apply", "--server-side", &manager, &file])
-            .success();
+    let run = |name: &str, finalizers: &[&str], minutes: i64| {
+        let target = written_by_two_releases(cluster, place, name, finalizers);
+        delete(cluster, &target, place);
+        cluster.deleted_earlier(&format!("tekton.dev/taskruns/{place}/{name}"), 60 * minutes);
+        target
     };
-    // The older release wrote the finalizers; the newer release has updated the object since.
-    let run = |name: &str, finalizers: serde_json::Value, minutes: i64| {
-        let metadata = |extra: serde_json::Value| {
-            let mut metadata = json!({"name": name, "namespace": place});
-            for (field, value) in extra.as_object().into_iter().flatten() {
-                metadata[field] = value.clone();
-            }
-            json!({"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": metadata})
-        };
-        write("controller", &metadata(json!({"finalizers": finalizers})));
-        std::thread::sleep(std::time::Duration::from_millis(1100));
-        let signed = metadata(json!({"annotations": {"chains.tekton.dev/signed": "true"}}));
-        write("tekton-chains-controller", &signed);
-        going("taskruns", &metadata(json!({})), minutes)
-    };
-    let both = run("both", json!([older, newer]), 10);
-    let recent = run("recent", json!([older]), 0);
-    let target = run("build", json!([older]), 10);
+    let both = run("both", &[older, newer], 10);
+    let recent = run("recent", &[older], 0);
+    let target = run("build", &[older], 10);
 
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(older), "stalled", "{story}");

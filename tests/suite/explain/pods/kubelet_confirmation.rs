@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Creates a running Pod `p` on that Node and deletes it. Its grace period of one second is over.
-fn overdue(ns: &Namespace, node: &str, metadata: &str) {
+pub fn overdue(ns: &Namespace, node: &str, metadata: &str) {
     ns.apply(&format!(
         "{{apiVersion: v1, kind: Pod, metadata: {{name: p{metadata}}}, spec: {{nodeName: {node}, terminationGracePeriodSeconds: 1, \
          containers: [{{name: c, image: i}}], volumes: [{{name: v, persistentVolumeClaim: {{claimName: data}}}}]}}}}"

@@ -13,7 +13,7 @@ use crate::{
 const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 
 /// A ResourceClaim with an allocated device, reserved for these consumers, as the scheduler writes it.
-fn allocated(ns: &Namespace, name: &str, reserved: &Value) {
+pub fn allocated(ns: &Namespace, name: &str, reserved: &Value) {
     ns.apply(&format!(
         "{{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {{name: {name}, finalizers: [{FINALIZER}]}}, spec: \
          {{devices: {{requests: [{{name: gpu, exactly: {{deviceClassName: gpu.example.test}}}}]}}}}}}"

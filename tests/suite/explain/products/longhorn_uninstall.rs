@@ -9,7 +9,7 @@ use crate::{
         less_is_weaker::withstands_less,
         told::{SOON, delete, goes, refusal, release, told},
     },
-    harness::wait,
+    harness::{Cluster, wait},
 };
 
 #[test]
@@ -68,6 +68,19 @@ fn a_ceph_cluster_waits_for_its_pools() {
     goes(cluster, &target, place);
 }
 
+/// Longhorn's webhook for the objects of this namespace, without its Service.
+pub fn webhook(cluster: &Cluster, name: &str, namespace: &str) {
+    let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [{"name": "validator.longhorn.io", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "failurePolicy": "Fail", "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+            "clientConfig": {"service": {"namespace": "longhorn-system", "name": "longhorn-admission-webhook",
+                "path": "/v1/webhook/validation", "port": 9502}},
+            "rules": [{"apiGroups": ["longhorn.io"], "apiVersions": ["v1beta2"], "resources": ["*"],
+                "operations": ["CREATE", "UPDATE", "DELETE"]}]}]});
+    cluster.apply(&configuration.to_string());
+}
+
 #[test]
 fn longhorn_behind_its_own_unreachable_webhook_is_rejected() {
     let cluster = &*WORLD;
@@ -82,16 +95,7 @@ fn longhorn_behind_its_own_unreachable_webhook_is_rejected() {
     };
     let image = going("engineimages", &object("EngineImage", "ei-51cc7b9c"), 30);
     let node = going("nodes", &object("Node", "worker-1"), 30);
-    apply(
-        &json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "longhorn-webhook-validator"},
-        "webhooks": [{"name": "validator.longhorn.io", "sideEffects": "None", "admissionReviewVersions": ["v1"],
-            "failurePolicy": "Fail", "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": place}},
-            "clientConfig": {"service": {"namespace": "longhorn-system", "name": "longhorn-admission-webhook",
-                "path": "/v1/webhook/validation", "port": 9502}},
-            "rules": [{"apiGroups": ["longhorn.io"], "apiVersions": ["v1beta2"], "resources": ["*"],
-                "operations": ["CREATE", "UPDATE", "DELETE"]}]}]}),
-    );
+    webhook(cluster, "longhorn-webhook-validator", place);
     for target in [&image, &node] {
         let story = told(cluster, target, place);
         assert_eq!(story.verdict(finalizer), "rejected", "{story}");

@@ -238,6 +238,7 @@ fn artifacts_that_cannot_be_deleted_are_named() {
     let finalizer = "workflows.argoproj.io/artifact-gc";
     define("argoproj.io", "v1alpha1", "workflows", "Workflow");
     let controller = Operator {
+        cluster: &WORLD,
         namespace: "argo-workflows",
         name: "workflow-controller",
         labels: json!({"app": "workflow-controller"}),
