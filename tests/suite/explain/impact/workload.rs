@@ -16,6 +16,7 @@ use crate::{
 
 const GROUP: &str = "acme.cert-manager.io";
 const CHALLENGES: &str = "challenges.acme.cert-manager.io";
+const SERVICE: &str = "cert-manager-webhook";
 
 /// A webhook of cert-manager whose Service is in this namespace.
 pub fn webhook(cluster: &Cluster, name: &str, [namespace, service]: [&str; 2], policy: &str) {
@@ -43,13 +44,8 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         "{apiVersion: v1, kind: Service, metadata: {name: cert-manager-webhook, namespace: cert-manager}, spec: {ports: [{port: 443}], \
          selector: {app.kubernetes.io/name: webhook}}}",
     );
-    webhook(
-        cluster,
-        "cert-manager-webhook",
-        ["cert-manager", "cert-manager-webhook"],
-        "Fail",
-    );
-    webhook(cluster, "of-another", ["other", "cert-manager-webhook"], "Fail");
+    webhook(cluster, SERVICE, ["cert-manager", SERVICE], "Fail");
+    webhook(cluster, "of-another", ["other", SERVICE], "Fail");
     let ns = cluster.namespace("pay");
     for name in ["api-cert", "web-cert"] {
         cluster.apply(

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use super::scenarios::{BROKEN, DAMAGED_OBJECT, Scenario, TOGETHER};
+use super::scenarios::{BROKEN, DAMAGED_OBJECT, Scenario, Stage, TOGETHER};
 
 /// Causes without a scenario, each with the reason.
 const WITHOUT: &[(&str, &str)] = &[
@@ -29,7 +29,7 @@ const WITHOUT: &[(&str, &str)] = &[
 ];
 
 fn scenarios() -> impl Iterator<Item = &'static Scenario> {
-    let broken = BROKEN.iter().flat_map(|stage| stage.all());
+    let broken = BROKEN.iter().flat_map(Stage::all);
     TOGETHER.all().chain(DAMAGED_OBJECT.all()).chain(broken)
 }
 
