@@ -128,8 +128,8 @@ pub(in crate::output) fn paragraphs(report: &ExplainReport, wide: bool) -> Vec<S
         .map(|fault| fault_in_words(fault, wide))
         .collect();
     for (at, wait) in waits.iter().enumerate() {
-        let is_told = waits.iter().take(at).any(|other| have_one_fault(other, wait));
-        all.extend(answer(wait, is_told, is_deleted, wide));
+        let told = waits.iter().take(at).find(|other| have_one_fault(other, wait));
+        all.extend(answer(wait, told.copied(), is_deleted, wide));
     }
     let outlook = report.outlook.iter().filter(|outlook| !outlook.is_end());
     let outlook = outlook.filter(|outlook| wide || !outlook.is_meanwhile());
@@ -155,9 +155,9 @@ fn fault_in_words(fault: &FaultReport, wide: bool) -> String {
     sentences.join(" ")
 }
 
-/// The blockers of one finalizer, in paragraphs. `is_told` if another finalizer waits for the same.
-fn answer(wait: &WaitReport, is_told: bool, is_deleted: bool, wide: bool) -> Vec<String> {
-    let mut sentences = if is_told {
+/// The blockers of one finalizer, in paragraphs. `told` is another finalizer that waits for the same.
+fn answer(wait: &WaitReport, told: Option<&WaitReport>, is_deleted: bool, wide: bool) -> Vec<String> {
+    let mut sentences = if told.is_some() {
         vec![format!("{} The reason is the same.", is_removed(wait))]
     } else {
         reason(wait, is_deleted, wide)
@@ -178,7 +178,8 @@ fn answer(wait: &WaitReport, is_told: bool, is_deleted: bool, wide: bool) -> Vec
     sentences.extend(wait.now.iter().skip(shown).take(facts).map(|fact| sentence(fact)));
     let mut all = vec![sentences.join(" ")];
     all.extend(work.map(|work| format!("Before that: {}", sentence(work))));
-    if is_deleted && !is_told && !matches!(wait.verdict, Verdict::InUse | Verdict::Waiting) {
+    let costs_the_same = told.is_some_and(|told| consequence(told) == consequence(wait));
+    if is_deleted && !costs_the_same && !matches!(wait.verdict, Verdict::InUse | Verdict::Waiting) {
         all.extend(cost(wait));
     }
     all
@@ -202,15 +203,17 @@ fn is_work_the_answer(wait: &WaitReport) -> bool {
     matches!(wait.verdict, Verdict::Stalled | Verdict::Unknown) && wait.blockers.is_empty()
 }
 
-/// Whether both wait for the same fault, and a removal costs the same.
+/// Whether both wait for the same fault.
 fn have_one_fault(one: &WaitReport, other: &WaitReport) -> bool {
     let blocks = |wait: &WaitReport| wait.blockers.iter().map(blocker_in_words).collect::<Vec<_>>();
-    let cost = |wait: &WaitReport| wait.if_removed.as_ref().map(|cost| cost.consequence.clone());
     one.verdict == Verdict::Failing
         && other.verdict == one.verdict
         && !one.blockers.is_empty()
         && blocks(one) == blocks(other)
-        && cost(one) == cost(other)
+}
+
+fn consequence(wait: &WaitReport) -> Option<&str> {
+    wait.if_removed.as_ref().map(|cost| cost.consequence.as_str())
 }
 
 fn is_running(wait: &WaitReport) -> bool {
