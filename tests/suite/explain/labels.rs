@@ -52,7 +52,7 @@ const RUN_AT_ONCE: usize = 6;
 /// So many steps are tried at the same time. One that wakes a controller waits half a minute for what that does.
 const TRIED_AT_ONCE: usize = 16;
 /// No other command of a step takes so long, in seconds, unless it waits for what never comes.
-const LONG: u32 = 30;
+const LONG: u32 = 60;
 
 /// One stuck deletion, and the step that is tried on it.
 struct Copy {
