@@ -1,4 +1,4 @@
-//! Prints a report in the format that was chosen. Only this file asks which format it is.
+//! Prints a report in the format that was chosen. Only this file turns a format into what is written.
 
 use std::{
     io::{self, BufWriter, StdoutLock, Write, stdout},

@@ -80,12 +80,12 @@ impl<'a> PersistentVolume<'a> {
 pub(crate) struct NodeTerm<'a>(&'a Value);
 
 impl<'a> NodeTerm<'a> {
-    /// What it requires of the labels of the node.
+    /// The requirements on the labels of the node.
     pub(crate) fn of_labels(self) -> impl Iterator<Item = NodeRequirement<'a>> {
         list(self.0, "/matchExpressions").iter().map(NodeRequirement)
     }
 
-    /// What it requires of the fields of the node.
+    /// The requirements on the fields of the node.
     pub(crate) fn of_fields(self) -> impl Iterator<Item = NodeRequirement<'a>> {
         list(self.0, "/matchFields").iter().map(NodeRequirement)
     }

@@ -81,7 +81,7 @@ use crate::{
 /// Its page. The files below have none of their own.
 const PAGE: Page = Page::of(module_path!());
 
-/// What is said where the update may be rejected and nobody could see whether it is.
+/// The clause for an update that the API server may reject.
 const NOT_KNOWN: &str = "whether the API server takes an update of it is not known";
 
 pub(crate) const CAUSE: Cause = Cause {
