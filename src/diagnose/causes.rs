@@ -26,7 +26,7 @@ use self::{
     operators::known_finalizer,
 };
 use super::{
-    model::{Finding, Known, StepKind, Verdict},
+    model::{Finding, Known, StepKind},
     view::View,
 };
 use crate::{
@@ -44,9 +44,8 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     let subject = subject(object, view);
     registry::add_more(Stage::Cluster, &subject, &mut findings, view);
     for finding in &mut findings {
-        let can_be_repaired = finding.wait.verdict == Verdict::Failing && finding.wait.unable.is_none();
         // A removal that `remove` refuses is not advised.
-        if can_be_repaired || !finding.wait.vetoes.is_empty() {
+        if finding.can_be_repaired() || !finding.wait.vetoes.is_empty() {
             finding
                 .steps
                 .retain(|step| step.kind() != StepKind::RemoveFinalizer);

@@ -99,6 +99,11 @@ impl Finding {
         }
     }
 
+    /// Whether its controller fails, and nothing shows that it never can succeed.
+    pub fn can_be_repaired(&self) -> bool {
+        self.wait.verdict == Verdict::Failing && self.wait.unable.is_none()
+    }
+
     /// Names the cause that this finding tells of now, instead of a more general one.
     pub fn tell_of(&mut self, page: Page) {
         self.wait.page = Some(page);

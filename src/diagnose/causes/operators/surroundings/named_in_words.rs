@@ -42,7 +42,8 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
             if found.reference() == own {
                 continue;
             }
-            let field = referencing_field(found, object).filter(|_| tells_of_use(&complaint.text));
+            let field = tells_of_use(&complaint.text).then(|| referencing_field(found, object));
+            let field = field.flatten();
             if let Some(trouble) = trouble(found, view) {
                 let says = format!("is named in that message, {trouble}");
                 super::add_blocker(finding, view.blocker(found, says), runs);
@@ -53,8 +54,7 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
                 super::add_blocker(finding, view.blocker(found, says), runs);
             }
             // Its protection works: the controller says who still uses the object.
-            let can_be_repaired = finding.wait.verdict == Verdict::Failing && finding.wait.unable.is_none();
-            if runs && field.is_some() && can_be_repaired {
+            if runs && field.is_some() && finding.can_be_repaired() {
                 finding.wait.verdict = Verdict::Waiting;
             }
         }
