@@ -243,7 +243,7 @@ fn grant(role: &Object, object: &Object) -> Option<Grant> {
     for rule in Role(role).rules() {
         let of_group = |wanted: &[&str]| rule.groups().any(|group| wanted.contains(&group));
         let of_type = |wanted: &[&str]| rule.resources().any(|resource| wanted.contains(&resource));
-        if !rule.verbs().any(|verb| ["update", "patch", "*"].contains(&verb)) || !of_group(&[group, "*"]) {
+        if !rule.may_change() || !of_group(&[group, "*"]) {
             continue;
         }
         let all = of_type(&["*"]);

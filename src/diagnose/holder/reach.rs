@@ -64,11 +64,11 @@ pub fn reach(workloads: &[&Object], view: &View<'_>) -> Result<Reach, Missing> {
 impl Reach {
     fn add(&mut self, role: &Object, view: &View<'_>) {
         for rule in Role(role).rules() {
-            let groups: Vec<_> = rule.groups().collect();
-            let plurals: Vec<_> = rule.resources().collect();
-            if !rule.verbs().any(|verb| ["update", "patch", "*"].contains(&verb)) {
+            if !rule.may_change() {
                 continue;
             }
+            let groups: Vec<_> = rule.groups().collect();
+            let plurals: Vec<_> = rule.resources().collect();
             if groups.contains(&"*") {
                 if plurals.contains(&"*") {
                     self.everything = Some(role.name().to_owned());

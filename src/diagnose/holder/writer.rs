@@ -4,6 +4,8 @@
 //! it is an upper bound. Finalizers that admission or the API server itself adds have no writer at all. Source:
 //! `kubernetes/apimachinery:pkg/util/managedfields/internal/`.
 
+use jiff::Timestamp;
+
 use crate::{
     diagnose::{
         holder::trace::{Holder, Sign, Tells, Trace},
@@ -16,7 +18,6 @@ use crate::{
     object::{Age, Finalizer, is_product_group},
     snapshot::facts::Object,
 };
-use jiff::Timestamp;
 
 /// The last change by one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]

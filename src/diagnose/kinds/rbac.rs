@@ -23,9 +23,9 @@ impl<'a> Role<'a> {
 pub(crate) struct RoleRule<'a>(&'a Value);
 
 impl<'a> RoleRule<'a> {
-    /// Its verbs.
-    pub(crate) fn verbs(self) -> impl Iterator<Item = &'a str> {
-        texts(self.0, "/verbs")
+    /// Whether it allows to change objects.
+    pub(crate) fn may_change(self) -> bool {
+        texts(self.0, "/verbs").any(|verb| ["update", "patch", "*"].contains(&verb))
     }
 
     /// Its API groups.
@@ -106,7 +106,7 @@ mod tests {
             ..Default::default()
         };
         reads!(role => |object| Role(object).rules().next();
-            |rule| rule.and_then(|rule| rule.verbs().next()) => Some("update"), absent None::<()>;
+            |rule| rule.is_some_and(RoleRule::may_change) => true, absent false;
             |rule| rule.and_then(|rule| rule.groups().next()) => Some("shop.example"), absent None::<()>;
             |rule| rule.and_then(|rule| rule.resources().next()) => Some("widgets/status"), absent None::<()>;
             |rule| rule.and_then(|rule| rule.names().next()) => Some("a"), absent None::<()>;

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Attempts for an object that changes all the time.
-const MAX_TRIES: usize = 3;
+pub(super) const MAX_TRIES: usize = 3;
 
 /// One object as it was when its plan was made.
 #[derive(Clone)]
@@ -236,12 +236,7 @@ impl Planner<'_> {
                 }
             }
         }
-        prepared.refused.push(Refusal::new(
-            &reference,
-            "it changed each time before the server answered",
-            "nothing changes it for a few seconds",
-            Instead::explain(&reference, "See who changes it, then try again:"),
-        ));
+        prepared.refused.push(changed_each_time(&reference));
     }
 
     /// The plan, if the diagnosis allows one.
@@ -373,6 +368,15 @@ impl Planner<'_> {
             _ => None,
         }
     }
+}
+
+pub(super) fn changed_each_time(target: &ObjectRef) -> Refusal {
+    Refusal::new(
+        target,
+        "it changed each time before the server answered",
+        "nothing changes it for a few seconds",
+        Instead::explain(target, "See who changes it, then try again:"),
+    )
 }
 
 fn stopped(target: &ObjectRef) -> Refusal {

@@ -4,14 +4,13 @@
 use std::{collections::BTreeSet, path::Path};
 
 use super::{
-    prepare::{Accepted, Item, Planner, PreparedPlans},
+    prepare::{Accepted, Item, MAX_TRIES, Planner, PreparedPlans, changed_each_time},
     settle::stored_in_words,
     volumes::{self, Pair},
 };
 use crate::{
     act::{Record, unfinished_rescue},
     error::Error,
-    plan::{Instead, Refusal},
     run::{target::find, warn, witness::Witness},
 };
 
@@ -37,7 +36,7 @@ impl Planner<'_> {
         }
         let Record {
             cluster: recorded,
-            mut steps,
+            steps,
         } = unfinished_rescue(receipts, name)?.ok_or_else(|| Error::Usage {
             message: format!("{} has no unfinished rescue of pv/{name}", receipts.display()),
             hint: Some("the outcome of the run that ended early names its receipts".into()),
@@ -48,42 +47,44 @@ impl Planner<'_> {
                 hint: Some("name that cluster: --context NAME".into()),
             });
         }
-        let reading = volumes::read_pair(self.server, &prepared.facts, &steps);
-        let doing = || format!("pv/{name}: reading it again");
-        let Some(read) = self.watch.show_progress(doing, reading).await else {
-            return Ok(None);
-        };
-        let Pair { volume, claim } = read.map_err(|why| Error::Server {
-            message: format!("cannot read pv/{name} and its claim: {}", why.message()),
-            hint: None,
-        })?;
-        let plan = match steps.resumed(volume.as_ref(), claim.as_ref(), self.knowledge) {
-            Ok(plan) => plan,
-            Err(refusal) => {
-                prepared.refused.push(refusal);
-                return Ok(Some(prepared));
+        // While it waits, controllers go on with the volume and its claim.
+        for _ in 0..MAX_TRIES {
+            let mut steps = steps.clone();
+            let reading = volumes::read_pair(self.server, &prepared.facts, &steps);
+            let doing = || format!("pv/{name}: reading it again");
+            let Some(read) = self.watch.show_progress(doing, reading).await else {
+                return Ok(None);
+            };
+            let Pair { volume, claim } = read.map_err(|why| Error::Server {
+                message: format!("cannot read pv/{name} and its claim: {}", why.message()),
+                hint: None,
+            })?;
+            let item = match steps.resumed(volume.as_ref(), claim.as_ref(), self.knowledge) {
+                Ok(plan) => Item {
+                    object: steps.volume().clone(),
+                    plan,
+                    rescue: Some(steps),
+                },
+                Err(refusal) => {
+                    prepared.refused.push(refusal);
+                    return Ok(Some(prepared));
+                }
+            };
+            match self.server_accepts(&item, volume.as_ref(), &prepared.facts).await {
+                Ok(Accepted::Changed) => continue,
+                Ok(Accepted::Yes) => prepared.items.push(item),
+                // The volume may be gone, so the rescue goes on.
+                Ok(Accepted::Stored { made, .. }) => {
+                    warn(&stored_in_words(made.as_ref()));
+                    prepared.items.push(item);
+                }
+                Err(refusal) => prepared.refused.push(refusal),
             }
-        };
-        let item = Item {
-            object: steps.volume().clone(),
-            plan,
-            rescue: Some(steps),
-        };
-        match self.server_accepts(&item, volume.as_ref(), &prepared.facts).await {
-            Ok(Accepted::Yes) => prepared.items.push(item),
-            // The volume may be gone, so the rescue goes on.
-            Ok(Accepted::Stored { made, .. }) => {
-                warn(&stored_in_words(made.as_ref()));
-                prepared.items.push(item);
-            }
-            Ok(Accepted::Changed) => prepared.refused.push(Refusal::new(
-                &item.plan.target,
-                "it changed while the plan was made",
-                "nothing changes it for a few seconds",
-                Instead::only("Run the command again."),
-            )),
-            Err(refusal) => prepared.refused.push(refusal),
+            return Ok(Some(prepared));
         }
+        prepared
+            .refused
+            .push(changed_each_time(&steps.volume().reference()));
         Ok(Some(prepared))
     }
 }

@@ -304,8 +304,9 @@ fn confirmed(cluster: &Cluster, command: &str) -> String {
         Some("none" | "metadata") | None => String::new(),
         Some(other) => format!(" --accept {}", other.replace(' ', "-")),
     };
-    // The digest changes each time for an object that its controller keeps writing.
-    for _ in 0..5 {
+    // The digest changes each time for an object that its controller keeps writing. A driver that fails is asked again and
+    // again, after pauses that grow.
+    for _ in 0..30 {
         let plan = plan(&accept);
         assert_eq!(plan["refused"], Value::Array(Vec::new()), "{command}: {plan:#}");
         let digest = plan["digest"].as_str().unwrap_or_else(|| panic!("{plan:#}"));

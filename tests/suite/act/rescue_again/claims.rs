@@ -272,26 +272,61 @@ fn a_quota_that_was_lowered_stops_it_before_anything_is_sent() {
     assert_eq!(disk.policy(), "Delete");
 }
 
-/// While nothing runs, the claim can go, or it can stay.
+/// When the Pod of a claim ends, seen from a rescue that goes on.
+#[derive(PartialEq)]
+enum Ends {
+    BeforeThePlan,
+    DuringThePlan,
+    AfterThePlan,
+}
+
 #[test]
 fn a_rescue_that_is_killed_while_it_waits_for_pods_goes_on() {
     let cluster = Cluster::shared();
-    for (name, goes_first) in [("claim-waits", false), ("claim-went", true)] {
+    for (name, end) in [
+        ("claim-waits", Ends::AfterThePlan),
+        ("claim-went", Ends::BeforeThePlan),
+        ("claim-goes", Ends::DuringThePlan),
+    ] {
         let disk = deleted(cluster, name);
         let case = &disk.case;
         let old = uid(&disk);
-        let run = case.confirm(&["rescue", "pvc/data", "--restore-policy"]).spawn();
-        wait("it waits", SOON, || case.noted().contains(&"waiting".to_owned()));
-        run.signal(Signal::KILL);
-        assert_ne!(run.finish().code, 0);
-        if goes_first {
+        let waits = |noted: usize| {
+            wait("it waits", SOON, || {
+                case.noted()[noted..].contains(&"waiting".to_owned())
+            });
+        };
+        let ends = || {
             stop_pod(case);
             goes(cluster, "pvc/data", case.ns.name());
             disk.is_released();
+        };
+        let run = case.confirm(&["rescue", "pvc/data", "--restore-policy"]).spawn();
+        waits(0);
+        run.signal(Signal::KILL);
+        assert_ne!(run.finish().code, 0);
+        if end == Ends::BeforeThePlan {
+            ends();
         }
         let resume = interrupted::resume(&disk);
-        let run = case.confirm(&resume.each_ref().map(String::as_str)).spawn();
-        end_pod(case);
+        let resume = resume.each_ref().map(String::as_str);
+        if end == Ends::DuringThePlan {
+            let gate = Gate::before(cluster, Fate::TrialHeld);
+            let words = [&resume, &["--plan", gate.flag()][..]].concat();
+            let plan = case.run(&words).spawn();
+            gate.arrived(1);
+            ends();
+            gate.open();
+            let out = plan.finish();
+            assert_eq!(out.code, 0, "{out}");
+            says(&out, "The claim is gone");
+        }
+        let noted = case.noted().len();
+        let run = case.confirm(&resume).spawn();
+        if end == Ends::AfterThePlan {
+            waits(noted);
+            stop_pod(case);
+        }
         let out = run.finish();
         assert_eq!(out.code, 0, "{out}");
         is_there_again(&disk, old.as_ref());
