@@ -106,7 +106,7 @@ fn process(arguments: &[&str]) -> f64 {
 
 fn lookups() {
     let knowledge = Knowledge::builtin();
-    let entries: Vec<Entry> = knowledge.all().collect();
+    let entries: Vec<Entry> = knowledge.all().cloned().collect();
     let texts: Vec<String> = entries
         .iter()
         .map(|entry| serde_json::to_string(entry).unwrap())

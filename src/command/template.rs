@@ -24,6 +24,13 @@ impl Template {
         self.fill(|_| None).effect()
     }
 
+    /// The words in capitals, which the reader takes from what the step says.
+    pub fn for_the_reader(&self) -> Vec<String> {
+        let command = self.fill(|_| None);
+        let is_in_capitals = |name: &&str| name.starts_with(|c: char| c.is_ascii_uppercase());
+        command.open().filter(is_in_capitals).map(str::to_owned).collect()
+    }
+
     /// The text as it was written.
     pub fn text(&self) -> &str {
         &self.0
@@ -195,17 +202,21 @@ impl Word {
     }
 }
 
-/// A leading `{placeholder}` and what follows it. `{}` is one outside of quotes. `{end}` belongs to jsonpath.
+/// A leading `{placeholder}` and what follows it. One in capitals is always left to the reader. `{}` is one outside of quotes.
+/// `{end}` belongs to jsonpath.
 fn placeholder(text: &str, is_bare: bool) -> (Option<&str>, &str) {
     let Some((name, after)) = text.strip_prefix('{').and_then(|rest| rest.split_once('}')) else {
         return (None, text);
     };
-    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
-        && name != "end";
+    let is_name = (name != "end" && is_word_of(name, |c| c.is_ascii_lowercase()))
+        || is_word_of(name, |c| c.is_ascii_uppercase());
     if is_name || (is_bare && name.is_empty()) {
         (Some(name), after)
     } else {
         (None, text)
     }
+}
+
+fn is_word_of(name: &str, is_letter: impl Fn(char) -> bool) -> bool {
+    name.starts_with(&is_letter) && name.chars().all(|c| is_letter(c) || c == '-')
 }

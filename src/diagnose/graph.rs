@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    diagnose::model::{Blocker, CauseState, Diagnosis, Verdict, Wait},
+    diagnose::model::{Blocker, CauseState, Diagnosis, Said, Verdict, Wait},
     object::{Finalizer, ObjectRef},
 };
 
@@ -39,7 +39,7 @@ pub struct RootCause {
     /// Whether the objects that it holds were diagnosed.
     pub is_known: bool,
     /// The state of the object, or why it is the cause.
-    pub says: String,
+    pub says: Said,
     /// The objects that wait for it, as indices into the input.
     pub objects: Vec<usize>,
     /// How many of these objects wait for nothing else.
@@ -55,8 +55,8 @@ enum Node {
     Object(String, Option<String>, String),
     /// A backend or another thing that is no object, by its text.
     Text(String),
-    /// A finalizer that is not removed although nothing blocks it: type, finalizer, verdict, text.
-    Own(String, String, Option<Verdict>, String),
+    /// A finalizer that is not removed although nothing blocks it: type, finalizer, verdict, clauses.
+    Own(String, String, Option<Verdict>, Said),
 }
 
 impl From<&ObjectRef> for Node {
@@ -97,8 +97,8 @@ pub fn causes(objects: &[Waiting<'_>]) -> Vec<RootCause> {
 /// What is known of a node.
 #[derive(Default)]
 struct About {
-    /// Its text.
-    says: String,
+    /// The clauses about it.
+    says: Said,
     /// The object that it is, or that it holds.
     object: Option<ObjectRef>,
     /// The state that its cause gave it.
@@ -110,9 +110,9 @@ struct About {
 }
 
 impl About {
-    fn new(says: &str, object: Option<&ObjectRef>) -> Self {
+    fn new(says: impl Into<Said>, object: Option<&ObjectRef>) -> Self {
         About {
-            says: says.to_owned(),
+            says: says.into(),
             object: object.cloned(),
             ..About::default()
         }
@@ -156,14 +156,12 @@ impl Graph {
     }
 
     fn add(&mut self, waiting: &Waiting<'_>) -> usize {
-        let place = self.number(waiting.object.into(), About::new("", Some(waiting.object)));
         let own_words = match waiting.finalizers.first() {
-            Some(finalizer) => format!("being deleted, held by {finalizer}"),
-            None => "being deleted".to_owned(),
+            Some(finalizer) => Said::from(format!("being deleted, held by {finalizer}")),
+            None => Said::from("being deleted"),
         };
-        if self.about[place].says.is_empty() {
-            self.about[place].says.clone_from(&own_words);
-        }
+        let about = About::new(own_words.clone(), Some(waiting.object));
+        let place = self.number(waiting.object.into(), about);
         for &content in &waiting.content {
             let inside = self.number(content.into(), About::new("being deleted", Some(content)));
             self.edge(place, inside);
@@ -173,10 +171,10 @@ impl Graph {
         if self.edges[place].is_empty() {
             let finalizer = waiting.finalizers.first();
             let name = finalizer.map(ToString::to_string).unwrap_or_default();
-            let node = Node::Own(waiting.object.type_name.clone(), name, None, String::new());
+            let node = Node::Own(waiting.object.type_name.clone(), name, None, Said::default());
             let about = About {
                 finalizer: finalizer.cloned(),
-                ..About::new(&own_words, Some(waiting.object))
+                ..About::new(own_words, Some(waiting.object))
             };
             self.hold(place, node, about);
         }
@@ -207,14 +205,14 @@ impl Graph {
             .map_or("no finalizer".to_owned(), ToString::to_string);
         // What fails, fails in its own way. What is not known of two objects is one thing that is not known.
         let apart = match wait.verdict {
-            Verdict::InUse | Verdict::Waiting | Verdict::Unknown => String::new(),
-            _ => wait.says(),
+            Verdict::InUse | Verdict::Waiting | Verdict::Unknown => Said::default(),
+            _ => wait.said.clone(),
         };
         let node = Node::Own(object.type_name.clone(), finalizer, Some(wait.verdict), apart);
         let about = About {
             state: Some(wait.verdict.into()),
             finalizer: wait.finalizer.clone(),
-            ..About::new(&wait.said.about_object(), Some(object))
+            ..About::new(wait.said.about_object(), Some(object))
         };
         self.hold(place, node, about);
     }
@@ -234,7 +232,7 @@ impl Graph {
             };
             let number = self.number(
                 node,
-                About::new(&blocker.says.to_string(), blocker.object.as_ref()),
+                About::new(blocker.says.to_string(), blocker.object.as_ref()),
             );
             let about = &mut self.about[number];
             let told = CauseState::from(verdict);
@@ -266,7 +264,7 @@ impl Graph {
             finalizer: None,
             is_own: false,
             is_known: true,
-            says: String::new(),
+            says: Said::default(),
             objects: Vec::new(),
             frees: 0,
             through: BTreeMap::new(),
@@ -274,7 +272,7 @@ impl Graph {
         let [one] = members else {
             let mut names: Vec<_> = members.iter().map(|&node| self.name(node)).collect();
             names.sort_unstable();
-            cause.says = format!("these wait for each other: {}", names.join(", "));
+            cause.says = format!("these wait for each other: {}", names.join(", ")).into();
             return cause;
         };
         let about = &self.about[*one];
@@ -296,7 +294,8 @@ impl Graph {
         match &self.nodes[node] {
             Node::Object(type_name, Some(namespace), name) => format!("{type_name} {namespace}/{name}"),
             Node::Object(type_name, None, name) => format!("{type_name} {name}"),
-            Node::Text(says) | Node::Own(_, _, _, says) => says.clone(),
+            Node::Text(says) => says.clone(),
+            Node::Own(_, _, _, says) => says.to_string(),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use crate::{
-    diagnose::{Verdict, view::View},
+    diagnose::{Verdict, model::Said, view::View},
     knowledge::Knowledge,
     snapshot::{
         Gap, LeftoverCount,
@@ -26,8 +26,8 @@ pub struct Leftover {
     pub verdict: Verdict,
     /// The time since when it is a leftover, if known.
     pub since: Option<Timestamp>,
-    /// The reason.
-    pub says: String,
+    /// The reason, a clause each.
+    pub says: Said,
 }
 
 /// The result of inspecting one object.

@@ -272,7 +272,7 @@ pub struct Known {
 impl Wait {
     /// All clauses as one text.
     pub fn says(&self) -> String {
-        self.said.in_words()
+        self.said.to_string()
     }
 }
 

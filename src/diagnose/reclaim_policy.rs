@@ -86,6 +86,11 @@ pub(crate) fn fate_without_claim(volume: &Object) -> String {
     }
 }
 
+/// The disk of a volume, where a label before it says what happens to it.
+pub(crate) fn disk_by_policy(volume: &Object) -> String {
+    format!("the disk {} (reclaim policy {})", disk(volume), policy(volume))
+}
+
 /// What happens to the disk when nothing holds the volume any more.
 pub(crate) fn fate(volume: &Object) -> String {
     let disk = disk(volume);

@@ -37,10 +37,10 @@ pub(super) fn len() -> usize {
 }
 
 /// One entry. It is parsed once, however often a long run looks it up.
-pub(super) fn entry(at: usize) -> Option<Entry> {
+pub(super) fn entry(at: usize) -> Option<&'static Entry> {
     static PARSED: LazyLock<Vec<OnceLock<Option<Entry>>>> =
         LazyLock::new(|| SPANS.iter().map(|_| OnceLock::new()).collect());
-    PARSED.get(at)?.get_or_init(|| parse(at)).clone()
+    PARSED.get(at)?.get_or_init(|| parse(at)).as_ref()
 }
 
 fn parse(at: usize) -> Option<Entry> {

@@ -23,7 +23,7 @@ pub struct Filter {
 impl Knowledge {
     /// The entries that pass the filter, sorted by project and then by name.
     pub fn catalog(&self, filter: &Filter) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = self.all().filter(|entry| filter.passes(entry)).collect();
+        let mut entries: Vec<Entry> = self.all().filter(|entry| filter.passes(entry)).cloned().collect();
         entries.sort_by_cached_key(|entry| {
             (
                 entry.project.to_lowercase(),
@@ -36,7 +36,7 @@ impl Knowledge {
 
     /// Words with a similar spelling to those of a filter without results, the nearest first.
     pub fn near_words(&self, filter: &Filter) -> Vec<String> {
-        let entries: Vec<Entry> = self.all().collect();
+        let entries: Vec<&Entry> = self.all().collect();
         let mut near = Vec::new();
         let projects = || entries.iter().map(|entry| entry.project.as_str());
         if let Some(word) = &filter.pattern {
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn every_kind_of_an_entry_is_a_type() {
         let knowledge = Knowledge::builtin();
-        for kind in knowledge.all().flat_map(|entry| entry.kinds) {
+        for kind in knowledge.all().flat_map(|entry| &entry.kinds) {
             assert!(knowledge.has_kind(kind.kind()), "{}", kind.kind());
             if !kind.group().is_empty() {
                 let typed = format!("{}.{}", kind.kind().to_lowercase(), kind.group());

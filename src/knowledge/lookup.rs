@@ -127,7 +127,7 @@ impl Knowledge {
         // Compare before copying: a scan looks up each finalizer and kind in use.
         let own = (self.user.iter().map(|located| &located.entry))
             .filter(|entry| entry.names(name))
-            .map(|entry| (true, entry.clone()));
+            .map(|entry| (true, entry));
         let ours = builtin::candidates(name)
             .into_iter()
             .filter_map(builtin::entry)
@@ -136,7 +136,7 @@ impl Knowledge {
         let mut matching: Vec<(Fit, Entry)> = own
             .chain(ours)
             .filter(|(_, entry)| list.is_none_or(|list| entry.list == list))
-            .filter_map(|(from_user, entry)| Some((fit(&entry, name, kind, from_user)?, entry)))
+            .filter_map(|(from_user, entry)| Some((fit(entry, name, kind, from_user)?, entry.clone())))
             .collect();
         matching.sort_by(|(a, _), (b, _)| b.cmp(a));
         matching

@@ -76,15 +76,15 @@ impl Knowledge {
 
     /// Number of projects that the entries belong to.
     pub fn projects(&self) -> usize {
-        let projects: BTreeSet<String> = self.all().map(|entry| entry.project).collect();
+        let projects: BTreeSet<&str> = self.all().map(|entry| &*entry.project).collect();
         projects.len()
     }
 
     /// The day of the newest upstream commit in which a built-in entry was verified.
     pub fn verified_until() -> String {
         let entries = (0..builtin::len()).filter_map(builtin::entry);
-        let days = entries.flat_map(|entry| entry.verified_in);
-        days.map(|place| place.date).max().unwrap_or_default()
+        let days = entries.flat_map(|entry| &entry.verified_in);
+        days.map(|place| &place.date).max().cloned().unwrap_or_default()
     }
 
     /// Whether there are no entries, which never happens.
@@ -93,12 +93,9 @@ impl Knowledge {
     }
 
     /// Every entry, the user's first, without the built-in entries that the user replaces.
-    pub fn all(&self) -> impl Iterator<Item = Entry> {
-        let own = self.user.iter().map(|located| located.entry.clone());
-        own.chain(
-            (0..builtin::len())
-                .filter_map(builtin::entry)
-                .filter(|entry| !self.replaces(entry)),
-        )
+    pub fn all(&self) -> impl Iterator<Item = &Entry> {
+        let own = self.user.iter().map(|located| &located.entry);
+        let ours = (0..builtin::len()).filter_map(|at| -> Option<&Entry> { builtin::entry(at) });
+        own.chain(ours.filter(|entry| !self.replaces(entry)))
     }
 }

@@ -14,6 +14,7 @@ pub mod picture;
 pub mod plan;
 pub mod reach;
 pub mod safe;
+mod said;
 pub mod scan;
 pub mod sheet;
 pub mod style;

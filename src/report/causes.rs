@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{GapReport, ObjectName, ScanReport};
 use crate::{
     command::RunFlags,
-    diagnose::{Blocker, Diagnosis, Verdict, Wait},
+    diagnose::{Blocker, Diagnosis, Verdict, Wait, model::Said},
     knowledge::Knowledge,
     object::ObjectRef,
     snapshot::{Gap, Seen, What},
@@ -85,9 +85,9 @@ impl ScanReport {
                         // controller, the description of the finalizer says more.
                         if row.remaining.is_empty()
                             && row.conditions.is_empty()
-                            && let Some(line) = reason_line(wait)
+                            && let Some(reason) = reason(wait)
                         {
-                            row.reason = Some(line);
+                            row.reason = Some(reason.to_string());
                         }
                     }
                 }
@@ -157,33 +157,37 @@ pub(super) fn most_telling_wait(waits: &[Wait]) -> Option<&Wait> {
     waits.iter().min_by_key(|wait| wait.verdict.rank())
 }
 
-fn reason_line(wait: &Wait) -> Option<String> {
+/// Why an object still exists, in one line.
+pub enum Reason<'a> {
+    /// By this object or backend, and by so many more.
+    Blocked {
+        /// `used by` or `waits for`.
+        verb: &'static str,
+        /// The first of them, in words.
+        by: String,
+        /// The number of the others.
+        more: usize,
+    },
+    /// The controller does not act.
+    NotActing(&'a Said),
+    /// The controller is gone. `explain` shows what proves that.
+    Gone(&'a Said),
+}
+
+fn reason(wait: &Wait) -> Option<Reason<'_>> {
     let blockers: Vec<&Blocker> = wait.on.iter().filter(|blocker| !blocker.rest).collect();
     match (wait.verdict, blockers.as_slice()) {
-        (Verdict::InUse | Verdict::Waiting, [first, rest @ ..]) => {
-            let verb = if wait.verdict == Verdict::InUse {
+        (Verdict::InUse | Verdict::Waiting, [first, rest @ ..]) => Some(Reason::Blocked {
+            verb: if wait.verdict == Verdict::InUse {
                 "used by"
             } else {
                 "waits for"
-            };
-            let more = if rest.is_empty() {
-                String::new()
-            } else {
-                format!(", and {} more", rest.len())
-            };
-            Some(format!("{verb} {}{more}", first.in_words()))
-        }
-        // What is true of this object comes before what is true of every object with this finalizer.
-        (Verdict::Failing | Verdict::Rejected | Verdict::Stalled, _) => {
-            let said = &wait.said;
-            Some(if said.controller.is_some() && !said.now.is_empty() {
-                format!("{} ({})", said.now.join("; "), said.summary())
-            } else {
-                said.in_words()
-            })
-        }
-        // `explain` shows what proves that the controller is gone.
-        (Verdict::Orphaned, _) => Some(format!("{}. It is gone", wait.said.summary())),
+            },
+            by: first.in_words(),
+            more: rest.len(),
+        }),
+        (Verdict::Failing | Verdict::Rejected | Verdict::Stalled, _) => Some(Reason::NotActing(&wait.said)),
+        (Verdict::Orphaned, _) => Some(Reason::Gone(&wait.said)),
         // The text says nothing about this object in particular.
         (Verdict::InUse | Verdict::Waiting | Verdict::Unknown, _) => None,
     }

@@ -140,7 +140,7 @@ impl ScanReport {
                 .and_then(|command| command.again(there)),
             object: cause.object.as_ref().map(Into::into),
             finalizer: cause.finalizer,
-            says: cause.says,
+            says: cause.says.to_string(),
             frees: cause.frees,
             objects: objects.collect(),
             is_own: cause.is_own,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    print::{Out, Printable, print},
+    print::{Out, Printable, print, separate},
     target::{self, Named, Requested},
 };
 use crate::{
@@ -64,6 +64,9 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
     // Finalizers come first: they need no cluster, and a missing cluster must not hide them.
     if objects.open.is_empty() && !names.is_empty() {
         print(&FinalizersReport::new(names.drain(..), knowledge), explain.format)?;
+        if !objects.is_empty() {
+            separate(explain.format)?;
+        }
     }
     if objects.is_empty() {
         return Ok(Exit::Done);
@@ -77,8 +80,13 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
     for word in &finalizers {
         super::warn(&format!("{} is read as a finalizer", harmless(word)));
     }
+    let open: usize = objects.open.iter().map(|(_, words)| words.len()).sum();
+    let has_objects = explained.is_ok() && (!objects.certain.is_empty() || finalizers.len() < open);
     names.extend(finalizers.into_iter().map(String::as_str));
     if !names.is_empty() {
+        if has_objects {
+            separate(explain.format)?;
+        }
         print(&FinalizersReport::new(names, knowledge), explain.format)?;
     }
     match explained {

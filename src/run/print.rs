@@ -90,6 +90,14 @@ pub(super) fn print(report: &impl Printable, format: Format) -> Result<(), Error
     Ok(())
 }
 
+/// Prints an empty line between two reports for people.
+pub(super) fn separate(format: Format) -> Result<(), Error> {
+    if matches!(format, Format::Table | Format::Wide) {
+        writeln!(stdout())?;
+    }
+    Ok(())
+}
+
 /// Warns if Mermaid would not draw the graph.
 fn warn_of_size(graph: &Graph) {
     if graph.edges() > mermaid::MOST_EDGES {

@@ -79,7 +79,7 @@ fn roots(objects: &[(&str, Option<Vec<Wait>>)]) -> (Vec<String>, Vec<RootCause>)
         let name = cause
             .object
             .as_ref()
-            .map_or(cause.says.clone(), |object| object.name.clone());
+            .map_or(cause.says.to_string(), |object| object.name.clone());
         format!("{name} {:?} {}", cause.objects, cause.frees)
     });
     (shown.collect(), found)
@@ -92,7 +92,7 @@ fn a_chain_has_one_root_that_frees_all_of_it() {
         ("pvc", Some(vec![wait(Verdict::InUse, "", vec![on("pod")])])),
     ]);
     assert_eq!(shown, ["pod [0, 1] 2"]);
-    assert_eq!(found[0].says, "is in the way");
+    assert_eq!(found[0].says, Said::from("is in the way"));
     assert_eq!(found[0].state, CauseState::InUse);
     // The volume waits through the claim, the claim for the pod itself.
     let through: Vec<_> = found[0]
@@ -140,7 +140,7 @@ fn objects_held_in_the_same_way_have_one_cause() {
     };
     let (_, found) = roots(&[("a", held()), ("b", held()), ("other/c", held())]);
     assert_eq!(found.len(), 2);
-    assert_eq!(found[0].says, "the operator has not acted");
+    assert_eq!(found[0].says, Said::from("the operator has not acted"));
     assert_eq!(found[0].finalizer, Some(finalizer("a/b")));
     // It is no object, but the way in which two are held.
     assert_eq!(

@@ -15,7 +15,7 @@ use crate::{
         kinds::{PodSpec, Workload},
         view::View,
     },
-    knowledge::{Entry, Filter, schema},
+    knowledge::{Entry, schema},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -135,17 +135,14 @@ impl Wanted {
 
     /// Whether the catalogue describes the workload as the controller of another product.
     fn is_described_elsewhere(&self, object: &Object, view: &View<'_>) -> bool {
-        let entries = view.once("all entries of the catalogue", || {
-            view.knowledge.catalog(&Filter::default())
-        });
-        let is_described = |entry: &Entry| could_be_holder(entry, object);
-        entries
-            .iter()
-            .filter(|entry| is_described(entry))
+        let entries = || view.knowledge.all();
+        let is_described = |entry: &&Entry| could_be_holder(entry, object);
+        entries()
+            .filter(is_described)
             .any(|entry| entry.project != self.project)
-            && !entries
-                .iter()
-                .any(|entry| entry.project == self.project && is_described(entry))
+            && !entries()
+                .filter(|entry| entry.project == self.project)
+                .any(|entry| is_described(&entry))
     }
 }
 

@@ -81,11 +81,11 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
             Fate::Destroyed,
             format!(
                 "{}, once its claim goes too; until then pods keep their data",
-                reclaim_policy::fate(volume)
+                reclaim_policy::disk_by_policy(volume)
             ),
         ),
         "Released" if deletes && !reclaimed => (Fate::Leaked, reclaim_policy::fate_without_claim(volume)),
-        "Released" if deletes => (Fate::Destroyed, reclaim_policy::fate_without_claim(volume)),
+        "Released" if deletes => (Fate::Destroyed, reclaim_policy::disk_by_policy(volume)),
         // The cause of its finalizer says what then holds it for ever.
         _ => (Fate::Kept, reclaim_policy::fate_without_claim(volume)),
     };

@@ -81,12 +81,12 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
         }
         None => return,
     };
-    let fate = match reclaim_policy::policy(volume) {
-        "Delete" if reclaim_policy::is_leaked(volume) => Fate::Leaked,
-        "Delete" => Fate::Destroyed,
-        _ => Fate::Kept,
+    let (fate, says) = match reclaim_policy::policy(volume) {
+        "Delete" if reclaim_policy::is_leaked(volume) => (Fate::Leaked, reclaim_policy::fate(volume)),
+        "Delete" => (Fate::Destroyed, reclaim_policy::disk_by_policy(volume)),
+        _ => (Fate::Kept, reclaim_policy::fate(volume)),
     };
-    impact.add_effect(fate, reclaim_policy::fate(volume), [volume.reference()]);
+    impact.add_effect(fate, says, [volume.reference()]);
     if fate == Fate::Destroyed {
         impact.steps.push(advice::keep_disks(
             When::KeepData,

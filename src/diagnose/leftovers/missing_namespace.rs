@@ -37,6 +37,6 @@ pub(crate) fn leftover(name: &str) -> Leftover {
     Leftover {
         verdict: Verdict::Stalled,
         since: None,
-        says: format!("Namespace {name} {FINALIZED_BY_FORCE} what was in it was left behind"),
+        says: format!("Namespace {name} {FINALIZED_BY_FORCE} what was in it was left behind").into(),
     }
 }

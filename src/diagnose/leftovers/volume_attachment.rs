@@ -57,7 +57,7 @@ use crate::{
     diagnose::{
         kinds::{Event, VolumeAttachment},
         leftovers::Leftover,
-        model::Verdict,
+        model::{Said, Verdict},
         timing,
         view::View,
     },
@@ -76,7 +76,7 @@ pub(crate) fn leftover_attachment(attachment: &Object, view: &View<'_>) -> Optio
     let node = view.object("", "nodes", "", name);
     let volume_is_gone =
         !volume.is_empty() && matches!(view.object("", "persistentvolumes", "", volume), Ok(None));
-    let mut says = Vec::new();
+    let mut says = Said::default();
     if let Ok(None) = node {
         // Without the events it is unknown whether the node was deleted just now, which is normal.
         let events = view.events(&node_object(name)).ok()?;
@@ -85,21 +85,21 @@ pub(crate) fn leftover_attachment(attachment: &Object, view: &View<'_>) -> Optio
             .filter_map(|event| Event(event).last_time())
             .any(is_new)
         {
-            says.push(format!(
+            says = says.now(format!(
                 "node {name} does not exist any more, and nobody has asked to detach the disk"
             ));
         }
     }
     if volume_is_gone {
-        says.push(format!(
+        says = says.now(format!(
             "volume {volume} does not exist any more, so the attach/detach controller does not know this attachment \
              after a restart, and may never delete it"
         ));
     }
-    (!says.is_empty()).then(|| Leftover {
+    (!says.now.is_empty()).then_some(Leftover {
         verdict: Verdict::Stalled,
         since: None,
-        says: says.join("; "),
+        says,
     })
 }
 
@@ -166,7 +166,7 @@ mod tests {
     fn said(world: &World, attachment: &Object) -> Option<String> {
         let inspection = leftovers::attachment(attachment, &world.facts(), &Knowledge::builtin());
         assert!(inspection.wanted.is_empty(), "{:?}", inspection.wanted);
-        inspection.leftover.map(|leftover| leftover.says)
+        inspection.leftover.map(|leftover| leftover.says.to_string())
     }
 
     const OLD: &str = "2025-12-01T00:00:00Z";

@@ -1,9 +1,9 @@
-//! The clauses about one wait. Each clause is a value; only the output makes sentences of them.
+//! The clauses about one wait. Each clause is a value. Their sentences are made in `output/said.rs`.
 
 use serde::Serialize;
 
 /// The conclusion from all signs of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Liveness {
     /// It runs.
@@ -21,7 +21,7 @@ pub enum Liveness {
 }
 
 /// The controller that must remove a finalizer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Actor {
     /// Its name: `kube-controller-manager`.
     pub name: String,
@@ -33,18 +33,8 @@ pub struct Actor {
     pub signs: Vec<String>,
 }
 
-impl Actor {
-    /// `kube-controller-manager (pvc-protection)`.
-    pub fn in_words(&self) -> String {
-        match &self.part {
-            Some(part) => format!("{} ({part})", self.name),
-            None => self.name.clone(),
-        }
-    }
-}
-
 /// The clauses about one wait.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Said {
     /// The controller that removes the finalizer; none if the cause names none.
     pub controller: Option<Actor>,
@@ -93,39 +83,39 @@ impl Said {
         self
     }
 
-    /// The controller and its condition; the present facts if no controller is known.
-    pub fn summary(&self) -> String {
+    /// Only the controller and its condition; the present facts if no controller is known.
+    #[must_use]
+    pub fn summary(&self) -> Said {
         match &self.controller {
-            Some(controller) => {
-                let once = self.once.as_ref();
-                let once = once.map_or_else(String::new, |once| format!(", once {once}"));
-                format!("removed by {}{once}", controller.in_words())
-            }
-            None => self.now.join("; "),
+            Some(controller) => Said {
+                controller: Some(Actor {
+                    signs: Vec::new(),
+                    ..controller.clone()
+                }),
+                once: self.once.clone(),
+                ..Said::default()
+            },
+            None => self.facts(),
         }
     }
 
-    /// The present facts about this object; the controller and its condition if there are none.
-    pub fn about_object(&self) -> String {
+    /// Only the present facts about this object; the controller and its condition if there are none.
+    #[must_use]
+    pub fn about_object(&self) -> Said {
         if self.now.is_empty() {
             self.summary()
         } else {
-            self.now.join("; ")
+            self.facts()
         }
     }
 
-    /// All clauses as one text: the field `says` of the JSON.
-    pub fn in_words(&self) -> String {
-        let mut sentences = vec![self.summary()];
-        let signs = self.controller.iter().flat_map(|controller| &controller.signs);
-        sentences.extend(signs.cloned());
-        if let Some(work) = &self.work {
-            sentences.push(format!("It waits for this: {}", work.trim_end_matches('.')));
+    /// Only the present facts.
+    #[must_use]
+    pub fn facts(&self) -> Said {
+        Said {
+            now: self.now.clone(),
+            ..Said::default()
         }
-        if self.controller.is_some() && !self.now.is_empty() {
-            sentences.push(self.now.join("; "));
-        }
-        sentences.join(". ")
     }
 }
 
@@ -138,27 +128,5 @@ impl From<String> for Said {
 impl From<&str> for Said {
     fn from(fact: &str) -> Self {
         fact.to_owned().into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn joins_the_clauses_in_the_order_of_a_sentence() {
-        let said = Said::removed_by(
-            "the-controller",
-            Liveness::Running,
-            vec!["Lease renewed 2s ago".into()],
-        )
-        .once("no pod uses it")
-        .now("one does")
-        .now("it is Running");
-        assert_eq!(
-            said.in_words(),
-            "removed by the-controller, once no pod uses it. Lease renewed 2s ago. one does; it is Running"
-        );
-        assert_eq!(Said::from("nobody is left").in_words(), "nobody is left");
     }
 }

@@ -6,6 +6,7 @@ use super::{
     Consequence, Entry, HolderDescription, KindPattern, Located, Match, Mistake, OF_OBJECT, PLACEHOLDERS,
     SameAs, Wait, is_telling, placeholders, product_words,
 };
+use crate::command::Template;
 
 /// The longest phrase for the column "protects" that fits a terminal of 80 columns beside the other columns.
 pub(super) const PROTECTS_LIMIT: usize = 60;
@@ -71,6 +72,14 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
     }
     check_waits(entry, &mut add_problem);
     for step in &entry.fix {
+        for word in step.command.iter().flat_map(Template::for_the_reader) {
+            if !step.text.contains(&word) {
+                add_problem(
+                    &format!("{{{word}}}"),
+                    format!("the text of the step does not tell what {word} is"),
+                );
+            }
+        }
         if let Some(message) = check_step(entry, step) {
             // The first line of a text is enough to find it.
             let needle = step.text.chars().take(40).collect::<String>();

@@ -91,14 +91,16 @@ impl<'a> Words<'a> {
     }
 }
 
-/// These words, in the order of the schema, each with its meaning.
+/// These words, in the order of the schema, each with its meaning. Those that a step itself explains come last.
 pub(super) fn meanings<'a>(words: impl Iterator<Item = &'a str>) -> Vec<(String, &'static str)> {
     let used: BTreeSet<&str> = words.collect();
-    PLACEHOLDERS
+    let known = PLACEHOLDERS
         .iter()
         .filter(|(word, _)| used.contains(*word))
-        .map(|&(word, about)| (capitals(word), about))
-        .collect()
+        .map(|&(word, about)| (capitals(word), about));
+    let explained = used.iter().filter(|word| capitals(word) == **word);
+    let explained = explained.map(|word| ((*word).to_owned(), "explained by its step"));
+    known.chain(explained).collect()
 }
 
 /// A placeholder as the user sees it.

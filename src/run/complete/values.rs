@@ -129,12 +129,12 @@ fn consequences(from: usize) -> Vec<String> {
 fn finalizers() -> Vec<String> {
     let catalogue = Knowledge::builtin();
     let exact = catalogue.all().filter(|entry| entry.r#match == Match::Exact);
-    sorted(exact.map(|entry| entry.name))
+    sorted(exact.map(|entry| entry.name.clone()))
 }
 
 fn kinds() -> Vec<String> {
-    let entries: Vec<_> = Knowledge::builtin().all().collect();
-    let kinds = entries.iter().flat_map(|entry| &entry.kinds);
+    let knowledge = Knowledge::builtin();
+    let kinds = knowledge.all().flat_map(|entry| &entry.kinds);
     sorted(
         kinds
             .map(|kind| kind.kind().to_lowercase())

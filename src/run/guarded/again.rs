@@ -198,9 +198,8 @@ impl Carrier<'_> {
             Lost::Volume => "The volume is made again, for the same disk.",
             Lost::Claim => "The claim is made again, for the same volume and disk.",
         };
-        let mut says = vec![what.to_owned()];
-        says.extend(steps.deleters(self.planner.knowledge));
-        let mut settled = Settled::new(OutcomeResult::Rescued, says.join(" "), Exit::Done);
+        let mut settled = Settled::new(OutcomeResult::Rescued, what, Exit::Done);
+        settled.adds(steps.deleters(self.planner.knowledge));
         settled.differences = differences;
         settled.by = DoneBy::Us;
         settled

@@ -70,6 +70,14 @@ impl Settled {
         }
     }
 
+    /// Says these sentences as well.
+    pub(super) fn adds(&mut self, sentences: impl IntoIterator<Item = String>) {
+        for sentence in sentences {
+            self.says.push(' ');
+            self.says.push_str(&sentence);
+        }
+    }
+
     /// The change failed.
     pub(super) fn failed(says: impl Into<String>) -> Self {
         Settled::new(OutcomeResult::NotDone, says, Exit::Failed)

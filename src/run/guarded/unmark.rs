@@ -89,14 +89,14 @@ impl Carrier<'_> {
             let now = self.planner.read_again(&item.object, facts).await;
             let found = now.as_ref().and_then(|now| unmarked(&item.object, now));
             if let Some(differences) = found {
-                let mut says = vec!["The object is not being deleted any more.".to_owned()];
-                says.extend(
-                    item.plan
-                        .stored
-                        .iter()
-                        .flat_map(|change| change.then.iter().skip(1).cloned()),
-                );
-                let mut settled = Settled::new(OutcomeResult::Rescued, says.join(" "), Exit::Done);
+                let says = "The object is not being deleted any more.";
+                let mut settled = Settled::new(OutcomeResult::Rescued, says, Exit::Done);
+                let then = item
+                    .plan
+                    .stored
+                    .iter()
+                    .flat_map(|change| change.then.iter().skip(1));
+                settled.adds(then.cloned());
                 settled.differences = differences;
                 settled.by = if lost.is_some() {
                     DoneBy::Perhaps

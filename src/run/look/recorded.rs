@@ -169,7 +169,7 @@ fn names<'a>(causes: impl IntoIterator<Item = &'a RootCause>) -> BTreeSet<String
     let name = |cause: &RootCause| match (&cause.object, &cause.finalizer) {
         (_, Some(finalizer)) if cause.is_own => finalizer.to_string(),
         (Some(object), _) => object.in_words(),
-        (None, _) => cause.says.clone(),
+        (None, _) => cause.says.to_string(),
     };
     let causes = causes.into_iter();
     causes

@@ -175,7 +175,7 @@ fn look(
 fn look_for_drift() {
     let folder =
         PathBuf::from(env::var_os("UPSTREAM").expect("UPSTREAM is the folder of upstream repositories"));
-    let cited = cited(Knowledge::builtin().all());
+    let cited = cited(Knowledge::builtin().all().cloned());
     let last = results::read(&fs::read_to_string(FILE).unwrap_or_default()).unwrap();
     let (mut looks, mut absent) = (Vec::new(), Vec::new());
     for (repository, names) in &cited {
@@ -277,7 +277,7 @@ fn a_name_that_a_program_joins_from_parts_is_found_where_a_cited_file_has_a_part
 
 #[test]
 fn results_name_only_entries_that_cite_the_repository() {
-    let cited = cited(Knowledge::builtin().all());
+    let cited = cited(Knowledge::builtin().all().cloned());
     let looks = results::read(&fs::read_to_string(FILE).unwrap()).unwrap();
     assert!(!looks.is_empty());
     for look in looks {
@@ -296,9 +296,8 @@ fn results_name_only_entries_that_cite_the_repository() {
 
 #[test]
 fn explain_says_where_the_name_was_found_and_nothing_where_it_was_not() {
-    let looked = Knowledge::builtin()
-        .all()
-        .find(|entry| !entry.verified_in.is_empty());
+    let knowledge = Knowledge::builtin();
+    let looked = knowledge.all().find(|entry| !entry.verified_in.is_empty());
     let entry = looked.expect("names were found");
     let at = &entry.verified_in[0];
     let said = format!("Verified in {} at {} ({}).", at.repository, at.revision, at.date);
@@ -306,7 +305,10 @@ fn explain_says_where_the_name_was_found_and_nothing_where_it_was_not() {
     let words: Vec<_> = text.split_whitespace().collect();
     assert!(words.join(" ").contains(&said), "not said: {said}\n{text}");
 
-    let names: BTreeSet<String> = Knowledge::builtin().all().map(|entry| entry.example).collect();
+    let names: BTreeSet<String> = Knowledge::builtin()
+        .all()
+        .map(|entry| entry.example.clone())
+        .collect();
     let unseen = names.iter().find(|name| {
         let entries = Knowledge::builtin().lookup_all(name);
         entries.iter().all(|entry| entry.verified_in.is_empty())

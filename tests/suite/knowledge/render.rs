@@ -10,7 +10,7 @@ use super::{explain, json, names};
 use crate::{harness::Plugin, schema};
 
 fn all() -> Vec<Entry> {
-    Knowledge::builtin().all().collect()
+    Knowledge::builtin().all().cloned().collect()
 }
 
 /// One run for all entries, with each name once in a JSON list.

@@ -1,4 +1,5 @@
-//! Code that takes said text apart: it looks for a word in what is printed, where a field should tell.
+//! Code that takes said text apart: it looks for a word in what is printed, where a field should tell. And code that joins
+//! clauses, which only the output does.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +14,13 @@ use super::code::{attributes, is_for_tests};
 const FIELDS: [&str; 8] = ["headline", "now", "once", "says", "text", "then", "value", "why"];
 /// The methods that give words for people.
 const METHODS: [&str; 6] = ["about_object", "in_words", "message", "said", "says", "summary"];
-/// The methods that look into a text.
-const INSPECTING: [&str; 18] = [
+/// The methods that look into a text, and the one that joins clauses.
+const INSPECTING: [&str; 19] = [
     "contains",
     "ends_with",
     "eq_ignore_ascii_case",
     "find",
+    "join",
     "matches",
     "replace",
     "replacen",

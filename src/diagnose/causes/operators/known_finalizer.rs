@@ -209,11 +209,12 @@ fn fits_conditions(object: &Object, step: &knowledge::FixStep) -> bool {
     })
 }
 
-/// Names the words of the command that this object does not tell.
+/// Names the words of the command that this object does not tell. Words in capitals are explained by the step itself.
 fn with_open_words(text: String, command: Option<&Command>) -> String {
     let open: BTreeSet<_> = command
         .into_iter()
         .flat_map(Command::open)
+        .filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
         .map(in_capitals)
         .collect();
     if open.is_empty() {

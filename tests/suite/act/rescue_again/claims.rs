@@ -272,21 +272,21 @@ fn a_quota_that_was_lowered_stops_it_before_anything_is_sent() {
     assert_eq!(disk.policy(), "Delete");
 }
 
-/// When the Pod of a claim ends, seen from a rescue that goes on.
+/// When the Pod of a claim ends: before, during or after the plan of the run that goes on.
 #[derive(PartialEq)]
 enum Ends {
-    BeforeThePlan,
-    DuringThePlan,
-    AfterThePlan,
+    Before,
+    During,
+    After,
 }
 
 #[test]
 fn a_rescue_that_is_killed_while_it_waits_for_pods_goes_on() {
     let cluster = Cluster::shared();
     for (name, end) in [
-        ("claim-waits", Ends::AfterThePlan),
-        ("claim-went", Ends::BeforeThePlan),
-        ("claim-goes", Ends::DuringThePlan),
+        ("claim-waits", Ends::After),
+        ("claim-went", Ends::Before),
+        ("claim-goes", Ends::During),
     ] {
         let disk = deleted(cluster, name);
         let case = &disk.case;
@@ -305,12 +305,12 @@ fn a_rescue_that_is_killed_while_it_waits_for_pods_goes_on() {
         waits(0);
         run.signal(Signal::KILL);
         assert_ne!(run.finish().code, 0);
-        if end == Ends::BeforeThePlan {
+        if end == Ends::Before {
             ends();
         }
         let resume = interrupted::resume(&disk);
         let resume = resume.each_ref().map(String::as_str);
-        if end == Ends::DuringThePlan {
+        if end == Ends::During {
             let gate = Gate::before(cluster, Fate::TrialHeld);
             let words = [&resume, &["--plan", gate.flag()][..]].concat();
             let plan = case.run(&words).spawn();
@@ -323,7 +323,7 @@ fn a_rescue_that_is_killed_while_it_waits_for_pods_goes_on() {
         }
         let noted = case.noted().len();
         let run = case.confirm(&resume).spawn();
-        if end == Ends::AfterThePlan {
+        if end == Ends::After {
             waits(noted);
             stop_pod(case);
         }

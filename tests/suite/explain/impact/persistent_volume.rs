@@ -35,17 +35,12 @@ fn a_claim_and_its_volume_in_the_right_order_keep_the_disk() {
     let pv = format!("pv/{volume}");
     let story = told(cluster, &pv, "");
     story
-        .fates(
-            "destroyed",
-            "IS DESTROYED (reclaim policy Delete), once its claim goes too",
-        )
+        .fates("destroyed", "(reclaim policy Delete), once its claim goes too")
         .never_says("LEAKED")
         .is_careful();
     withstands_less(cluster, &pv, "", 12);
     let story = told(cluster, "pvc/data", ns.name());
-    story
-        .fates("destroyed", "IS DESTROYED (reclaim policy Delete)")
-        .is_careful();
+    story.fates("destroyed", "(reclaim policy Delete)").is_careful();
     withstands_less(cluster, "pvc/data", ns.name(), 14);
 
     // With reclaim policy Retain, then in the right order: the disk stays.

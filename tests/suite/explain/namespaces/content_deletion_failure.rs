@@ -12,7 +12,7 @@ use crate::{
 };
 
 const GROUP: &str = "crowd.example.test";
-/// Sixteen pages. With a request timeout of two seconds, a server on a busy machine may fail to delete a page.
+/// Ten pages. With a request timeout of two seconds, a server on a busy machine may fail to delete a page.
 const AGAIN: u32 = 40;
 
 /// Writes the objects to etcd directly, because a request for each takes minutes.
@@ -42,7 +42,7 @@ fn more_objects_of_one_type_than_one_request_can_delete() {
     });
     custom_type(cluster, GROUP, "reports", "Report");
     cluster.apply("{apiVersion: v1, kind: Namespace, metadata: {name: crowd}}");
-    stored(cluster, "crowd", 8000);
+    stored(cluster, "crowd", 5000);
     delete(cluster, "ns/crowd", "");
     condition(cluster, "crowd", "NamespaceDeletionContentFailure", "True");
     // The current count, while the number does not change.

@@ -40,7 +40,7 @@ fn a_claim_in_use_and_a_driver_that_reports_an_error() {
     // Nothing is in deletion yet: the explanation says what a deletion would do.
     let said = explain(cluster, &claim, None);
     says(&said, "not being deleted");
-    says(&said, "IS DESTROYED (reclaim policy Delete)");
+    says(&said, "(reclaim policy Delete)");
     assert!(command(&said, "set its volume to Retain first").contains("--only-retain"));
     let last = said["steps"].as_array().unwrap().last().unwrap();
     assert_eq!(

@@ -10,10 +10,9 @@ use crate::{
 };
 
 pub(super) const ALL: &[Scenario] = &[
-    scenario("intact", claim).steps(2, 2).adds(&[(
-        "impact/persistent_volume_claim",
-        "IS DESTROYED (reclaim policy Delete)",
-    )]),
+    scenario("intact", claim)
+        .steps(2, 2)
+        .adds(&[("impact/persistent_volume_claim", "(reclaim policy Delete)")]),
     scenario("bound", volume)
         .steps(2, 2)
         .adds(&[("impact/persistent_volume", "once its claim goes too")]),
