@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use crate::{
-    diagnose::{Verdict, model::Said, view::View},
+    diagnose::{Verdict, view::View},
     knowledge::Knowledge,
     snapshot::{
         Gap, LeftoverCount,
@@ -27,7 +27,7 @@ pub struct Leftover {
     /// The time since when it is a leftover, if known.
     pub since: Option<Timestamp>,
     /// The reason, a clause each.
-    pub says: Said,
+    pub says: Vec<String>,
 }
 
 /// The result of inspecting one object.

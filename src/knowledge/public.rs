@@ -15,7 +15,7 @@ impl Knowledge {
                 &serde_json::to_value(&entry.holder).unwrap_or_default(),
                 &mut public,
             );
-            public.products.extend(product_words(&entry));
+            public.products.extend(product_words(entry));
         }
         // Without the words by which a platform is recognised, less would be known to be hidden.
         for id in self

@@ -13,6 +13,7 @@ use crate::{
     diagnose::{
         Verdict,
         leftovers::{self, Leftover},
+        model::Said,
     },
     object::{Age, ObjectRef},
     snapshot::{LeftoverCount, Namespaces, Snapshot, Why},
@@ -379,7 +380,7 @@ fn missing_namespace(namespace: MissingNamespace, there: &RunFlags) -> MissingNa
     MissingNamespaceReport {
         objects: types.iter().map(|ty| ty.objects).sum(),
         types,
-        reason: leftover.says.to_string(),
+        reason: Said::of_facts(leftover.says).to_string(),
         next: next.as_ref().into(),
         steps,
         name,
@@ -404,7 +405,7 @@ fn leftover_objects(
             since: leftover.since,
             for_seconds: leftover.since.map(|since| Age::between(since, now).0.as_secs()),
             verdict: leftover.verdict,
-            reason: leftover.says.to_string(),
+            reason: Said::of_facts(leftover.says).to_string(),
         })
         .collect();
     first.sort_by(|a, b| {

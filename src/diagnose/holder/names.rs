@@ -62,9 +62,17 @@ impl Names {
             .map(|workload| workload.name.clone())
             .filter(|name| is_telling(name));
         // The name that kubebuilder gives to the controller of a type (`controller-runtime:pkg/builder/controller.go`
-        // getControllerName) and most projects extend so. Built-in types have controllers of such names too.
-        let of_type = is_custom_group(&object.resource.group)
-            .then(|| format!("{}-controller", object.kind.to_lowercase()));
+        // getControllerName), and the forms of it that most projects use. Built-in types have controllers of such names too.
+        let kind = object.kind.to_lowercase();
+        let of_type = [
+            format!("{kind}-controller"),
+            format!("{kind}-reconciler"),
+            kind,
+            object.kind.clone(),
+        ];
+        let of_type = of_type
+            .into_iter()
+            .filter(|name| is_custom_group(&object.resource.group) && is_telling(name));
         Names {
             programs: known.chain(found).chain(of_type).collect(),
             author: writer::author(object, finalizer),
@@ -118,6 +126,26 @@ mod tests {
         ] {
             assert!(!known.has_reporter(stranger), "{stranger}");
         }
+    }
+
+    #[test]
+    fn a_controller_of_a_custom_type_reports_under_the_name_of_the_type() {
+        let of = |group: &str, plural: &str, kind: &str| {
+            let object = crate::diagnose::testing::world::bare(group, plural, kind, serde_json::json!({}));
+            let finalizer = Finalizer {
+                name: "x.test/clean".into(),
+                list: crate::object::List::Metadata,
+            };
+            Names::of(&object, &finalizer, None, &Holder::default())
+        };
+        let custom = of("w.test", "widgets", "Widget");
+        for name in ["widget-controller", "widget-reconciler", "widget", "Widget"] {
+            assert!(custom.has_reporter(name), "{name}");
+        }
+        assert!(!custom.has_reporter("widgetset-controller"));
+        assert!(!of("apps", "deployments", "Deployment").has_reporter("deployment-controller"));
+        // A kind that is a word of many programs is no name.
+        assert!(!of("w.test", "agents", "Agent").has_reporter("agent"));
     }
 
     #[test]

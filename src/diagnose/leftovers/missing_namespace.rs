@@ -37,6 +37,8 @@ pub(crate) fn leftover(name: &str) -> Leftover {
     Leftover {
         verdict: Verdict::Stalled,
         since: None,
-        says: format!("Namespace {name} {FINALIZED_BY_FORCE} what was in it was left behind").into(),
+        says: vec![format!(
+            "Namespace {name} {FINALIZED_BY_FORCE} what was in it was left behind"
+        )],
     }
 }

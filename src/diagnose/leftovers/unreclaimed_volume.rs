@@ -101,7 +101,9 @@ pub(crate) fn leftover_volume(volume: &Object, attached: Option<&[Object]>, view
     Leftover {
         verdict,
         since: since(volume),
-        says: format!("{phase}, and {disk} is not deleted though its policy is Delete: {says}").into(),
+        says: vec![format!(
+            "{phase}, and {disk} is not deleted though its policy is Delete: {says}"
+        )],
     }
 }
 

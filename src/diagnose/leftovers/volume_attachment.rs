@@ -57,7 +57,7 @@ use crate::{
     diagnose::{
         kinds::{Event, VolumeAttachment},
         leftovers::Leftover,
-        model::{Said, Verdict},
+        model::Verdict,
         timing,
         view::View,
     },
@@ -76,7 +76,7 @@ pub(crate) fn leftover_attachment(attachment: &Object, view: &View<'_>) -> Optio
     let node = view.object("", "nodes", "", name);
     let volume_is_gone =
         !volume.is_empty() && matches!(view.object("", "persistentvolumes", "", volume), Ok(None));
-    let mut says = Said::default();
+    let mut says = Vec::new();
     if let Ok(None) = node {
         // Without the events it is unknown whether the node was deleted just now, which is normal.
         let events = view.events(&node_object(name)).ok()?;
@@ -85,18 +85,18 @@ pub(crate) fn leftover_attachment(attachment: &Object, view: &View<'_>) -> Optio
             .filter_map(|event| Event(event).last_time())
             .any(is_new)
         {
-            says = says.now(format!(
+            says.push(format!(
                 "node {name} does not exist any more, and nobody has asked to detach the disk"
             ));
         }
     }
     if volume_is_gone {
-        says = says.now(format!(
+        says.push(format!(
             "volume {volume} does not exist any more, so the attach/detach controller does not know this attachment \
              after a restart, and may never delete it"
         ));
     }
-    (!says.now.is_empty()).then_some(Leftover {
+    (!says.is_empty()).then_some(Leftover {
         verdict: Verdict::Stalled,
         since: None,
         says,
@@ -166,7 +166,7 @@ mod tests {
     fn said(world: &World, attachment: &Object) -> Option<String> {
         let inspection = leftovers::attachment(attachment, &world.facts(), &Knowledge::builtin());
         assert!(inspection.wanted.is_empty(), "{:?}", inspection.wanted);
-        inspection.leftover.map(|leftover| leftover.says.to_string())
+        inspection.leftover.map(|leftover| leftover.says.concat())
     }
 
     const OLD: &str = "2025-12-01T00:00:00Z";

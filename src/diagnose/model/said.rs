@@ -112,8 +112,13 @@ impl Said {
     /// Only the present facts.
     #[must_use]
     pub fn facts(&self) -> Said {
+        Said::of_facts(self.now.clone())
+    }
+
+    /// These facts, and no controller.
+    pub fn of_facts(now: Vec<String>) -> Said {
         Said {
-            now: self.now.clone(),
+            now,
             ..Said::default()
         }
     }

@@ -78,6 +78,15 @@ const IGNORED_FIELDS: [&str; 5] = [
     "jobTemplate",
 ];
 
+/// The ends of fields that hold the name of a Secret and do not say so. A field that only ends with `secret`, such as
+/// `clientSecret`, may hold the secret itself, which must never be shown.
+const NAMES_A_SECRET: [&str; 4] = [
+    "configsecret",
+    "credentialsecret",
+    "credentialssecret",
+    "tlssecret",
+];
+
 /// A name in the `spec` of the object, and the type that it leads to.
 pub(crate) struct Reference<'a> {
     /// The path of the field.
@@ -363,6 +372,7 @@ fn reference_target<'a>(
     }
     let key = key.to_lowercase();
     let (name, bare) = match value.as_str() {
+        Some(name) if NAMES_A_SECRET.iter().any(|end| key.ends_with(end)) => (name, &*key),
         Some(name) => (name, key.strip_suffix("name")?),
         // `importCredentialsSecret: {name: …}` is one too.
         None if key.ends_with("secret") || key.ends_with("configmap") => (field("name"), &*key),

@@ -149,22 +149,22 @@ fn finds_the_controller_of_every_entry() {
             list: if spec { List::Spec } else { List::Metadata },
             name: entry.example.clone(),
         };
-        let target = target_of(&entry, kind.group(), kind.kind());
+        let target = target_of(entry, kind.group(), kind.kind());
         let search = |cluster: &World| {
             let view = |facts: &Facts| {
                 let view = crate::diagnose::view(facts, &knowledge);
-                let found = holder::described(&target, &finalizer, &entry, &view);
+                let found = holder::described(&target, &finalizer, entry, &view);
                 (found, view.wanted())
             };
             cluster.answered(view)
         };
         tried += 1;
         let name = &entry.name;
-        let there = search(&World::of(installation(&entry, &finalizer, &target)));
+        let there = search(&World::of(installation(entry, &finalizer, &target)));
         if entry.holder.runs == Runs::OtherCluster {
             // All of this belongs to the controller of the same name that cleans up for this cluster.
             assert_eq!(there.liveness(), Liveness::Elsewhere, "{name}: {there:#?}");
-        } else if is_named(&entry) {
+        } else if is_named(entry) {
             assert_eq!(there.liveness(), Liveness::Running, "{name}: {there:#?}");
         } else {
             assert_ne!(there.liveness(), Liveness::Gone, "{name}: {there:#?}");
@@ -181,15 +181,15 @@ fn finds_the_controller_of_every_entry() {
             assert_ne!(absent.liveness(), Liveness::Gone, "{name}");
         }
         // The controller runs on every node but the one where it must run.
-        if node::node_of_holder(&target, &finalizer, &entry).is_some() {
-            let mut elsewhere = installation(&entry, &finalizer, &target);
+        if node::node_of_holder(&target, &finalizer, entry).is_some() {
+            let mut elsewhere = installation(entry, &finalizer, &target);
             for pod in elsewhere.iter_mut().filter(|one| one.is("", "pods")) {
                 pod.value["spec"]["nodeName"] = json!("another");
             }
             let elsewhere = search(&World::of(elsewhere));
             assert_eq!(elsewhere.liveness(), Liveness::Failing, "{name}: {elsewhere:#?}");
             for hidden in ["pods", "nodes"] {
-                let all = installation(&entry, &finalizer, &target);
+                let all = installation(entry, &finalizer, &target);
                 let there = all
                     .into_iter()
                     .filter(|one| hidden == "pods" || !one.is("", "pods"));
@@ -206,14 +206,14 @@ fn finds_the_controller_of_every_entry() {
         {
             let mut another = target.clone();
             another.value["spec"]["cluster"]["name"] = json!("another");
-            let of_another = search(&World::of(installation(&entry, &finalizer, &another)));
+            let of_another = search(&World::of(installation(entry, &finalizer, &another)));
             assert_ne!(
                 of_another.liveness(),
                 Liveness::Running,
                 "{name}: {of_another:#?}"
             );
         }
-        let hidden = search(&World::of(installation(&entry, &finalizer, &target)).hiding_everything());
+        let hidden = search(&World::of(installation(entry, &finalizer, &target)).hiding_everything());
         assert!(
             matches!(hidden.liveness(), Liveness::Unknown | Liveness::Elsewhere),
             "{name}: {hidden:#?}"

@@ -70,7 +70,7 @@ fn said(volume: &Object, attached: Option<&[Object]>, events: Result<Vec<Object>
         let inspection = leftovers::unreclaimed(volume, attached, &world.facts(), &Knowledge::builtin());
         if inspection.wanted.is_empty() {
             let leftover = inspection.leftover.expect("there is always a reason");
-            return (leftover.verdict, leftover.says.to_string());
+            return (leftover.verdict, leftover.says.concat());
         }
         for query in inspection.wanted {
             world = world.answer(query, Err(Why::Forbidden("no".into())));

@@ -51,6 +51,24 @@ fn only_mentions_a_missing_name_without_a_complaint() {
     assert!(!commands(&diagnosis).contains("patch"));
 }
 
+/// A field whose value may be the secret itself is never shown.
+#[test]
+fn a_text_field_is_a_name_only_where_it_says_so() {
+    for (field, is_name) in [
+        ("githubConfigSecret", true),
+        ("credentialsSecret", true),
+        ("clientSecret", false),
+        ("sharedSecret", false),
+    ] {
+        let said = said(&explain_with(
+            &json!({field: "aws"}),
+            "throttled, failed to delete",
+        ));
+        let names_it = format!("its spec.{field} names Secret aws, which does not exist");
+        assert_eq!(said.contains(&names_it), is_name, "{said}");
+    }
+}
+
 #[test]
 fn ignores_names_that_are_optional_or_written_to() {
     let spec = json!({"writeConnectionSecretToRef": {"name": "aws"}, "secretRef": {"name": "aws", "optional": true}});
