@@ -135,6 +135,11 @@ impl Command {
     }
 }
 
+/// Whether the word is always left to the reader: no object tells its value, and the step explains it.
+pub fn is_for_the_reader(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
 /// A word that is left to the reader, as it is printed. Who must act is a controller to readers.
 pub fn in_capitals(name: &str) -> String {
     name.replace("holder", "controller").to_uppercase()

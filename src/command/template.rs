@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Effect, Part, Word};
+use super::{Command, Effect, Part, Word, is_for_the_reader};
 
 /// A command of the catalogue, with `{placeholders}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,8 +27,8 @@ impl Template {
     /// The words in capitals, which the reader takes from what the step says.
     pub fn for_the_reader(&self) -> Vec<String> {
         let command = self.fill(|_| None);
-        let is_in_capitals = |name: &&str| name.starts_with(|c: char| c.is_ascii_uppercase());
-        command.open().filter(is_in_capitals).map(str::to_owned).collect()
+        let words = command.open().filter(|name| is_for_the_reader(name));
+        words.map(str::to_owned).collect()
     }
 
     /// The text as it was written.

@@ -47,7 +47,7 @@ impl Display for Reason<'_> {
         match self {
             Reason::Blocked { verb, by, more: 0 } => write!(f, "{verb} {by}"),
             Reason::Blocked { verb, by, more } => write!(f, "{verb} {by}, and {more} more"),
-            // What is true of this object comes before what is true of every object with this finalizer.
+            // The facts about this object come first. The rest is true of every object with this finalizer.
             Reason::NotActing(said) if said.controller.is_some() && !said.now.is_empty() => {
                 write!(f, "{} ({})", said.facts(), said.summary())
             }

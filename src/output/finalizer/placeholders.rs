@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    command::{Command, Template},
+    command::{Command, Template, is_for_the_reader},
     knowledge::{
         Entry,
         schema::{PLACEHOLDERS, fill, placeholders},
@@ -98,7 +98,7 @@ pub(super) fn meanings<'a>(words: impl Iterator<Item = &'a str>) -> Vec<(String,
         .iter()
         .filter(|(word, _)| used.contains(*word))
         .map(|&(word, about)| (capitals(word), about));
-    let explained = used.iter().filter(|word| capitals(word) == **word);
+    let explained = used.iter().filter(|word| is_for_the_reader(word));
     let explained = explained.map(|word| ((*word).to_owned(), "explained by its step"));
     known.chain(explained).collect()
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::{
-    prepare::{Item, Planner, PreparedPlans, Stored},
+    prepare::{Item, MAX_TRIES, Planner, PreparedPlans, Stored},
     settle::{self, DoneBy, Settled},
     volumes::{self, Pair},
 };
@@ -29,9 +29,6 @@ use crate::{
     run::{complain, warn},
     snapshot::facts::{Facts, Object},
 };
-
-/// Attempts for an object that changes all the time.
-const MAX_TRIES: usize = 3;
 
 /// Executes confirmed plans.
 pub(super) struct Carrier<'a> {

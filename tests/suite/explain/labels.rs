@@ -200,7 +200,7 @@ fn followed(cluster: &Cluster, disks: &[PathBuf], stage: &Stage) -> Followed {
         }
         let steps = copy.steps(false);
         let step = steps.get(copy.step).ok_or("there is no such step")?;
-        try_to_carry_out(cluster, &copy.name, step)
+        try_to_carry_out(cluster, &copy.name, &filled_in(step, copy.scenario.fills))
     });
     let after = when_quiet(cluster, disks);
     for copy in &copies {
@@ -323,6 +323,19 @@ fn run(cluster: &Cluster, folder: &str, command: &str) -> Output {
         cluster,
         &format!("cd {folder} && timeout {LONG} sh -c '{quoted}'"),
     )
+}
+
+/// The step as a person completes it, with these values for words of its command.
+fn filled_in(step: &Value, values: &[(&str, &str)]) -> Value {
+    let mut step = step.clone();
+    for (word, value) in values {
+        let needed = step["needsInput"].as_array_mut().expect("it is a list");
+        if needed.iter().any(|needs| needs == word) {
+            needed.retain(|needs| needs != word);
+            step["command"] = step["command"].as_str().unwrap().replace(word, value).into();
+        }
+    }
+    step
 }
 
 /// Carries out a step, unless the plugin itself refuses to. Otherwise tells why it was not carried out.

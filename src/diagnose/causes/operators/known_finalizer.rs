@@ -54,7 +54,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    command::{Command, Template, in_capitals},
+    command::{Command, Template, in_capitals, is_for_the_reader},
     diagnose::{
         causes::{
             cause::{Cause, Described, On, Reads, Tells, Turn},
@@ -214,7 +214,7 @@ fn with_open_words(text: String, command: Option<&Command>) -> String {
     let open: BTreeSet<_> = command
         .into_iter()
         .flat_map(Command::open)
-        .filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+        .filter(|name| !is_for_the_reader(name))
         .map(in_capitals)
         .collect();
     if open.is_empty() {

@@ -46,6 +46,8 @@ pub(super) struct Scenario {
     /// How many of those can be carried out as they are printed. The others have something to fill in, need a program
     /// that is not here, or are refused.
     pub(super) carried_out: usize,
+    /// What a person fills in for words of its commands.
+    pub(super) fills: &'static [(&'static str, &'static str)],
     /// The causes that its explanation tells of, by their pages below `docs/causes/`.
     pub(super) tells: &'static [&'static str],
     /// Causes that add to what others tell, each with words that only it says.
@@ -75,6 +77,10 @@ impl Scenario {
         }
     }
 
+    const fn fills(self, fills: &'static [(&'static str, &'static str)]) -> Self {
+        Scenario { fills, ..self }
+    }
+
     const fn tells(self, tells: &'static [&'static str]) -> Self {
         Scenario { tells, ..self }
     }
@@ -97,6 +103,7 @@ const fn scenario(name: &'static str, make: Make) -> Scenario {
         make,
         steps: 0,
         carried_out: 0,
+        fills: &[],
         tells: &[],
         adds: &[],
         came: None,
