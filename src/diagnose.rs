@@ -194,8 +194,8 @@ fn assemble(
     diagnosis.outlook.extend(place);
     blocks.sort_by_key(|(rank, _, _)| *rank);
     for (_, finalizer, steps) in blocks {
-        // Each cause orders its steps. What wakes a controller stands first, although it then deletes what was to be deleted.
-        let steps = by_moment(steps).into_iter().flatten();
+        // Each cause orders its steps. Only a step that destroys never stands first beside one that looks.
+        let steps = by_moment(steps).into_iter().flat_map(looking_first);
         add_block(&mut diagnosis, finalizer.as_ref(), steps.collect());
     }
     // What precedes a deletion has an order of its own: each step needs the one before.
@@ -225,6 +225,18 @@ fn by_moment(steps: Vec<Step>) -> Vec<Vec<Step>> {
         }
     }
     moments
+}
+
+/// Puts a step that only looks before a first step that destroys: what it shows may speak against that one. A copy of an
+/// object is no such step, because it belongs before the step after it.
+fn looking_first(mut steps: Vec<Step>) -> Vec<Step> {
+    let destroys = |step: &Step| step.safety == Safety::Destructive;
+    if steps.first().is_some_and(destroys)
+        && let Some(look) = steps.iter().position(Step::looks)
+    {
+        steps[..=look].rotate_right(1);
+    }
+    steps
 }
 
 /// Adds the items that are not in the list yet. Two finalizers that wait for the same thing say the same.

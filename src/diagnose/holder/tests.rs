@@ -14,7 +14,7 @@ use crate::{
     diagnose::{
         Diagnosis, Safety, Verdict, holder,
         holder::{Liveness, Tells},
-        model::StepKind,
+        model::{Step, StepKind},
         testing::{
             told::command_line,
             world::{World, object},
@@ -123,6 +123,14 @@ fn verdict(diagnosis: &Diagnosis) -> Verdict {
 }
 
 /// Whether a step removes the finalizer.
+/// The first step that does more than look.
+fn first_change(diagnosis: &Diagnosis) -> &Step {
+    let mut steps = diagnosis.steps.iter();
+    steps
+        .find(|step| step.safety != Safety::ReadOnly)
+        .expect("a step that changes something")
+}
+
 fn advises_removal(diagnosis: &Diagnosis) -> bool {
     diagnosis
         .steps

@@ -21,6 +21,12 @@ pub struct Step {
 }
 
 impl Step {
+    /// Whether it only looks, and keeps no copy for a later step.
+    pub fn looks(&self) -> bool {
+        let saves = |command: &Command| command.output().is_some();
+        self.safety == Safety::ReadOnly && !self.command.as_ref().is_some_and(saves)
+    }
+
     /// What the step does. The command alone tells it, so that the two never differ.
     pub fn kind(&self) -> StepKind {
         match &self.command {

@@ -36,6 +36,23 @@ pub(crate) fn labels_are_true(diagnosis: &Diagnosis) {
     }
 }
 
+/// No steps of one moment begin with one that destroys, where another of them only looks.
+#[track_caller]
+pub(crate) fn looking_stands_first(diagnosis: &Diagnosis) {
+    let mut begun = None;
+    let mut first = None;
+    for (step, finalizer) in diagnosis.steps.iter().zip(&diagnosis.steps_for) {
+        if begun != Some((step.when, finalizer)) {
+            begun = Some((step.when, finalizer));
+            first = Some(step);
+        }
+        assert!(
+            !step.looks() || first.is_none_or(|first| first.safety != Safety::Destructive),
+            "{first:?} stands before {step:?}"
+        );
+    }
+}
+
 /// The weakest label that a step with this command can have. What it releases in this very case can ask for a stronger
 /// one.
 fn weakest(command: &Command, diagnosis: &Diagnosis) -> Safety {

@@ -8,8 +8,11 @@ use crate::{
     diagnose::{
         Diagnosis, diagnose,
         testing::{
-            extremes::withstands_extremes, labels::labels_are_true, less_is_weaker::withstands_less,
-            redacted_is_equal::withstands_redaction, strangers::withstands_strangers,
+            extremes::withstands_extremes,
+            labels::{labels_are_true, looking_stands_first},
+            less_is_weaker::withstands_less,
+            redacted_is_equal::withstands_redaction,
+            strangers::withstands_strangers,
         },
     },
     knowledge::Knowledge,
@@ -319,6 +322,7 @@ impl World {
             (progress.diagnosis, progress.wanted)
         });
         labels_are_true(&diagnosis);
+        looking_stands_first(&diagnosis);
         withstands_extremes(target, &facts, &knowledge, |query| self.read(query));
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
         withstands_strangers(self, target, &facts, &knowledge);
