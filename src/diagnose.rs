@@ -194,8 +194,8 @@ fn assemble(
     diagnosis.outlook.extend(place);
     blocks.sort_by_key(|(rank, _, _)| *rank);
     for (_, finalizer, steps) in blocks {
-        // Each cause orders its steps. Only a step that destroys never stands first beside one that looks.
-        let steps = by_moment(steps).into_iter().flat_map(looking_first);
+        // Each cause orders its steps. Only what costs never stands before what is harmless.
+        let steps = by_moment(steps).into_iter().flat_map(harmless_first);
         add_block(&mut diagnosis, finalizer.as_ref(), steps.collect());
     }
     // What precedes a deletion has an order of its own: each step needs the one before.
@@ -227,14 +227,25 @@ fn by_moment(steps: Vec<Step>) -> Vec<Vec<Step>> {
     moments
 }
 
-/// Puts a step that only looks before a first step that destroys: what it shows may speak against that one. A copy of an
-/// object is no such step, because it belongs before the step after it.
-fn looking_first(mut steps: Vec<Step>) -> Vec<Step> {
+/// Puts what costs less first: one step that only looks before the first that changes something, because what it shows may
+/// speak against that one, and safe steps before the first that destroys, because they may keep what it would destroy.
+fn harmless_first(mut steps: Vec<Step>) -> Vec<Step> {
     let destroys = |step: &Step| step.safety == Safety::Destructive;
-    if steps.first().is_some_and(destroys)
-        && let Some(look) = steps.iter().position(Step::looks)
-    {
-        steps[..=look].rotate_right(1);
+    if let Some(first) = steps.iter().position(destroys) {
+        // A copy of an object belongs to the step after it, so neither is passed.
+        let after = steps.iter().skip(first + 1);
+        let passed: Vec<_> = after
+            .take_while(|step| !destroys(step) && !step.saves())
+            .collect();
+        if let Some(last) = passed.iter().rposition(|step| step.safety == Safety::Safe) {
+            let step = steps.remove(first);
+            steps.insert(first + 1 + last, step);
+        }
+    }
+    let looks = |step: &Step| step.safety == Safety::ReadOnly && !step.saves();
+    if let Some(at) = steps.iter().position(looks) {
+        let look = steps.remove(at);
+        steps.insert(0, look);
     }
     steps
 }

@@ -21,10 +21,11 @@ pub struct Step {
 }
 
 impl Step {
-    /// Whether it only looks, and keeps no copy for a later step.
-    pub fn looks(&self) -> bool {
-        let saves = |command: &Command| command.output().is_some();
-        self.safety == Safety::ReadOnly && !self.command.as_ref().is_some_and(saves)
+    /// Whether it keeps a copy of an object, for the step after it.
+    pub fn saves(&self) -> bool {
+        self.command
+            .as_ref()
+            .is_some_and(|command| command.output().is_some())
     }
 
     /// What the step does. The command alone tells it, so that the two never differ.

@@ -2,7 +2,10 @@
 
 use crate::{
     command::{Command, Effect},
-    diagnose::{Diagnosis, Safety, model::Fate},
+    diagnose::{
+        Diagnosis, Safety,
+        model::{Fate, Step},
+    },
     knowledge::Consequence,
 };
 
@@ -36,19 +39,26 @@ pub(crate) fn labels_are_true(diagnosis: &Diagnosis) {
     }
 }
 
-/// No steps of one moment begin with one that destroys, where another of them only looks.
+/// Of the steps of one moment the first only looks, if any does, and no safe step follows the first that destroys, unless
+/// another that destroys or a copy stands between them.
 #[track_caller]
-pub(crate) fn looking_stands_first(diagnosis: &Diagnosis) {
-    let mut begun = None;
-    let mut first = None;
-    for (step, finalizer) in diagnosis.steps.iter().zip(&diagnosis.steps_for) {
-        if begun != Some((step.when, finalizer)) {
-            begun = Some((step.when, finalizer));
-            first = Some(step);
-        }
+pub(crate) fn harmless_stands_first(diagnosis: &Diagnosis) {
+    let all: Vec<_> = diagnosis.steps.iter().zip(&diagnosis.steps_for).collect();
+    for steps in all.chunk_by(|(one, its), (next, next_its)| (one.when, its) == (next.when, next_its)) {
+        let looks = |step: &Step| step.safety == Safety::ReadOnly && !step.saves();
+        let first = steps[0].0;
         assert!(
-            !step.looks() || first.is_none_or(|first| first.safety != Safety::Destructive),
-            "{first:?} stands before {step:?}"
+            looks(first) || !steps.iter().any(|(step, _)| looks(step)),
+            "{first:?} stands before one that looks: {steps:?}"
+        );
+        let mut from_first = steps.iter().map(|(step, _)| step);
+        let destroys = from_first
+            .by_ref()
+            .find(|step| step.safety == Safety::Destructive);
+        let mut after = from_first.take_while(|step| step.safety != Safety::Destructive && !step.saves());
+        assert!(
+            !after.any(|step| step.safety == Safety::Safe),
+            "{destroys:?} stands before a safe one: {steps:?}"
         );
     }
 }

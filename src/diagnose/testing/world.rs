@@ -9,7 +9,7 @@ use crate::{
         Diagnosis, diagnose,
         testing::{
             extremes::withstands_extremes,
-            labels::{labels_are_true, looking_stands_first},
+            labels::{harmless_stands_first, labels_are_true},
             less_is_weaker::withstands_less,
             redacted_is_equal::withstands_redaction,
             strangers::withstands_strangers,
@@ -322,7 +322,7 @@ impl World {
             (progress.diagnosis, progress.wanted)
         });
         labels_are_true(&diagnosis);
-        looking_stands_first(&diagnosis);
+        harmless_stands_first(&diagnosis);
         withstands_extremes(target, &facts, &knowledge, |query| self.read(query));
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
         withstands_strangers(self, target, &facts, &knowledge);
