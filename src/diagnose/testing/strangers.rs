@@ -62,7 +62,8 @@ fn cut(value: &mut Value) {
     }
 }
 
-/// Replaces each text and each key. `asked` is what the diagnosis of the world itself reads.
+/// Replaces each text and each key. `asked` is what the diagnosis of the world itself reads. Nothing recognises either of
+/// the texts that replace a whole one, so where the one that can be seen is not told, the other is not, either.
 #[track_caller]
 pub(crate) fn withstands_strangers(world: &World, target: &Object, asked: &Facts, knowledge: &Knowledge) {
     let mut whole = json!({"target": target, "world": world.to_json()});
@@ -73,21 +74,24 @@ pub(crate) fn withstands_strangers(world: &World, target: &Object, asked: &Facts
     let (mut texts, mut keys) = (BTreeSet::new(), BTreeSet::new());
     collect(&whole, false, &mut texts, &mut keys);
     for text in &texts {
-        for hostile in [SEEN, UNSEEN, &format!("{text}{END}")] {
-            let replaced = map(
-                &whole,
-                &|each| (each == text.as_str()).then(|| hostile.to_owned()),
-                &|_| None,
-            );
-            check(world, &replaced, (asked, knowledge), text);
+        let with = |hostile: &str| {
+            let replace = |each: &str| (each == text.as_str()).then(|| hostile.to_owned());
+            let replaced = map(&whole, &replace, &|_| None);
+            check(world, &replaced, (asked, knowledge), text)
+        };
+        with(&format!("{text}{END}"));
+        if with(SEEN) {
+            with(UNSEEN);
         }
     }
     for key in &keys {
-        for hostile in [SEEN, UNSEEN] {
-            let replaced = map(&whole, &|_| None, &|each| {
-                (each == key.as_str()).then(|| hostile.to_owned())
-            });
-            check(world, &replaced, (asked, knowledge), key);
+        let with = |hostile: &str| {
+            let replace = |each: &str| (each == key.as_str()).then(|| hostile.to_owned());
+            let replaced = map(&whole, &|_| None, &replace);
+            check(world, &replaced, (asked, knowledge), key)
+        };
+        if with(SEEN) {
+            with(UNSEEN);
         }
     }
 }
@@ -168,14 +172,15 @@ fn map(
     }
 }
 
-/// Diagnoses the world of this JSON, unless the text is one of ours, such as a type of answer.
+/// Diagnoses the world of this JSON, unless the text is one of ours, such as a type of answer. Returns whether something
+/// hostile is told.
 #[track_caller]
-fn check(world: &World, replaced: &Value, (asked, knowledge): (&Facts, &Knowledge), text: &str) {
+fn check(world: &World, replaced: &Value, (asked, knowledge): (&Facts, &Knowledge), text: &str) -> bool {
     let Ok(target) = serde_json::from_value::<Object>(replaced["target"].clone()) else {
-        return;
+        return false;
     };
     let Some(world) = world.with_json(&replaced["world"]) else {
-        return;
+        return false;
     };
     // Most of what the world itself is asked for is asked again. Reading it first saves most rounds.
     let mut facts = world.facts();
@@ -198,6 +203,14 @@ fn check(world: &World, replaced: &Value, (asked, knowledge): (&Facts, &Knowledg
         check_told(one, text);
     }
     check_steps(&diagnosis, &told[0], text);
+    told.iter().any(Told::is_hostile)
+}
+
+impl Told {
+    fn is_hostile(&self) -> bool {
+        let texts = self.texts.iter().chain([&self.names, &self.yaml]);
+        texts.into_iter().any(|text| text.contains(EVIL)) || self.json.to_string().contains(EVIL)
+    }
 }
 
 #[track_caller]

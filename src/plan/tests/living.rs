@@ -546,7 +546,7 @@ pub(super) fn config(one_in: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(1))]
+    #![proptest_config(config(2))]
 
     #[test]
     fn a_controller_that_lives_is_never_gone(cluster in cluster()) {
@@ -577,7 +577,7 @@ proptest! {
 
 proptest! {
     // Each case hides every answer in turn.
-    #![proptest_config(config(16))]
+    #![proptest_config(config(32))]
 
     #[test]
     fn less_sight_of_a_controller_that_lives_is_never_more_certain(cluster in cluster()) {
