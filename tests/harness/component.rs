@@ -15,9 +15,8 @@ use super::reaper::Reaper;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Go collects garbage when the heap has doubled. These programs live for minutes on a machine with memory to spare, so
-/// it may grow to eleven times its size first, up to a limit: the tests then wait less for the processors. An API server
-/// starts in 2.3 s of a processor instead of 3.
-const COLLECTS_LESS: [&str; 2] = ["GOGC=1000", "GOMEMLIMIT=600MiB"];
+/// it may grow to five times its size first: the tests then wait less for the processors.
+const COLLECTS_LESS: &str = "GOGC=400";
 
 /// A program with fixed arguments, so that a start is always a restart of the same program.
 pub struct Component {
@@ -60,7 +59,7 @@ impl Component {
         self.reaper.run(
             &self.name,
             &self.argv,
-            &COLLECTS_LESS.map(str::to_owned),
+            &[COLLECTS_LESS.to_owned()],
             None,
             &self.log,
         );
