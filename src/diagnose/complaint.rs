@@ -17,6 +17,7 @@ mod status;
 
 pub(crate) use self::condition::source as condition_source;
 pub use self::lost::lost;
+pub(crate) use self::rank::tells_of_use;
 use jiff::Timestamp;
 
 use self::author::Author;
@@ -76,16 +77,23 @@ const UNRELATED_COMPONENTS: [&str; 3] = ["kubelet", "default-scheduler", "persis
 
 impl Complaint {
     /// Whether the controller with these names made it. `is_running` says that this controller runs now: it then
-    /// stands by its conditions, however old they are.
+    /// stands by its conditions, however old they are, and those that nobody signed are its own if the type is.
     pub fn is_of(&self, names: &Names, is_running: bool, now: Timestamp) -> bool {
         let is_recent = self.is_recent(now);
         match &self.author {
             Author::Unknown => false,
+            // Words about a use are those of a protection that works.
+            Author::OfType => is_running && names.are_of_type() && !tells_of_use(&self.text),
             Author::Reporters(all) => is_recent && all.iter().all(|name| names.has_reporter(name)),
             Author::Managers(all) => {
                 (is_recent || is_running) && all.iter().all(|name| names.has_manager(name))
             }
         }
+    }
+
+    /// Whether the cluster recorded who made it.
+    pub fn is_signed(&self) -> bool {
+        self.author != Author::OfType
     }
 
     /// Whether it is so recent that its author still tries.

@@ -177,6 +177,13 @@ fn domain(name: &str) -> Option<String> {
     (candidate.contains('.') && candidate.split('.').all(label)).then_some(candidate)
 }
 
+/// Whether two names, of finalizers or groups, have a domain of one project.
+pub fn is_of_one_project(name: &str, other: &str) -> bool {
+    let (domain, other) = (domain(name), domain(other));
+    let project = domain.as_deref().and_then(own_domain);
+    project.is_some() && project == other.as_deref().and_then(own_domain)
+}
+
 /// The part of a domain that belongs to one project, if any.
 fn own_domain(domain: &str) -> Option<&str> {
     let tail = |labels: usize| {
@@ -287,6 +294,23 @@ mod tests {
         assert_eq!(longhorn.project.as_deref(), Some("Longhorn"));
         assert_eq!(longhorn.propagation, Some(Propagation::Foreground));
         assert_eq!(longhorn.api_groups, ["longhorn.io", "foreground.longhorn.io"]);
+    }
+
+    #[test]
+    fn names_are_of_one_project_if_they_share_a_domain_that_is_its_own() {
+        for (name, other, is_one) in [
+            (
+                "serviceoperator.azure.com/finalizer",
+                "authorization.azure.com",
+                true,
+            ),
+            ("finalizer.acme.cert-manager.io", "acme.cert-manager.io", true),
+            ("finalizer.acme.cert-manager.io", "acme.another-project.io", false),
+            ("cleanup", "acme.cert-manager.io", false),
+            ("kueue.x-k8s.io/managed", "cluster.x-k8s.io", false),
+        ] {
+            assert_eq!(is_of_one_project(name, other), is_one, "{name} {other}");
+        }
     }
 
     #[test]

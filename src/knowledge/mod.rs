@@ -24,7 +24,7 @@ mod tests;
 mod user;
 
 pub use catalog::Filter;
-pub use deduce::{Deduced, Look, Propagation};
+pub use deduce::{Deduced, Look, Propagation, is_of_one_project};
 pub use lookup::Recognised;
 pub use schema::{
     Area, Consequence, Deployer, Entry, FixStep, FoundBy, GroupKind, HolderDescription, IfHolder, IfRemoved,

@@ -20,9 +20,21 @@ pub(super) enum Author {
     Reporters(Vec<String>),
     /// The managers of a condition.
     Managers(Vec<String>),
+    /// Nothing says who, in a copy without `managedFields`. The controller of a type writes the status of its objects
+    /// (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Spec and Status").
+    OfType,
 }
 
 impl Author {
+    /// Whoever wrote it, or nobody if that is concluded from the type, and the report `may_be_older` than the deletion.
+    pub(super) fn unless(self, may_be_older: bool) -> Self {
+        if self == Author::OfType && may_be_older {
+            Author::Unknown
+        } else {
+            self
+        }
+    }
+
     /// Whether one of these managers wrote it.
     pub(super) fn is_one_of(&self, managers: &[String]) -> bool {
         matches!(self, Author::Managers(all) if all.iter().any(|one| managers.contains(one)))
@@ -76,6 +88,9 @@ pub(super) fn of_status(object: &Object, field: &str) -> (Author, Option<Timesta
 fn of_owners(object: &Object, owns: impl Fn(ManagedFields<'_>) -> bool) -> (Author, Option<Timestamp>) {
     let owners: Vec<_> = ManagedFields::all(object).filter(|entry| owns(*entry)).collect();
     let written = owners.iter().filter_map(|entry| entry.time()).max();
+    if ManagedFields::all(object).next().is_none() {
+        return (Author::OfType, None);
+    }
     let names: Option<Vec<_>> = owners
         .iter()
         .map(|entry| entry.manager().map(str::to_owned))
@@ -130,6 +145,10 @@ mod tests {
             managers(&shared, "Ready"),
             Author::Managers(vec!["one".into(), "two".into()])
         );
-        assert_eq!(managers(&managed(&[]), "Ready"), Author::Unknown);
+    }
+
+    #[test]
+    fn a_copy_without_managed_fields_tells_no_names() {
+        assert_eq!(managers(&managed(&[]), "Ready"), Author::OfType);
     }
 }

@@ -44,6 +44,14 @@ pub(super) fn tells_of_a_wait(text: &str) -> bool {
     WAITING.iter().any(|word| text.contains(word))
 }
 
+/// Whether a text says that somebody still uses the object.
+pub(crate) fn tells_of_use(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["referenc", "in use", "used by", "still use", "is using", "depend"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
 /// Whether it reports only what the deletion brings about.
 fn is_consequence(complaint: &Complaint) -> bool {
     let text = complaint.text.to_lowercase();

@@ -45,13 +45,21 @@ pub(super) fn complaints(object: &Object, since: Timestamp) -> Vec<Complaint> {
                 text: shortened(&text),
                 time: None,
                 is_failure,
-                author: author.clone(),
+                author: author.clone().unless(!is_about_deletion(&text)),
                 written,
             })
         }));
     }
     found.truncate(limits::STATUS_TEXTS);
     found
+}
+
+/// Whether a text without a time can only be about the deletion.
+fn is_about_deletion(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["delet", "finaliz", "destroy", "terminat"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 /// Collects the texts at this field and below it, each with its path.

@@ -10,7 +10,7 @@ use crate::{
         trace::{Holder, Tells, Trace},
         writer,
     },
-    knowledge::{Entry, schema::glob},
+    knowledge::{Entry, is_of_one_project, schema::glob},
     object::{Finalizer, is_custom_group},
     snapshot::facts::Object,
 };
@@ -38,6 +38,8 @@ pub struct Names {
     programs: Vec<String>,
     /// The manager that put the finalizer on.
     author: Option<String>,
+    /// Whether the finalizer is of the project that the type is of.
+    are_of_type: bool,
 }
 
 impl Names {
@@ -76,7 +78,13 @@ impl Names {
         Names {
             programs: known.chain(found).chain(of_type).collect(),
             author: writer::author(object, finalizer),
+            are_of_type: is_of_one_project(&finalizer.name, &object.resource.group),
         }
+    }
+
+    /// Whether the controller of the finalizer is of the project that the type of the object is of.
+    pub fn are_of_type(&self) -> bool {
+        self.are_of_type
     }
 
     /// Whether the controller reports events under this name.
@@ -107,6 +115,7 @@ mod tests {
         Names {
             programs: telling.map(|name| (*name).to_owned()).collect(),
             author: author.map(str::to_owned),
+            are_of_type: false,
         }
     }
 

@@ -119,9 +119,8 @@ fn add_rejections(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'
         if may_be_rejected {
             let missed_before = view.missed();
             add_rejections_of_update(object, finding, is_of_operator, view);
-            // If not all of it could be read, the controller may run and be rejected. Then it is not called gone.
+            // The controller is gone, whether the update of another would be rejected or not.
             if finding.wait.verdict == Verdict::Orphaned && view.missed() > missed_before {
-                finding.wait.verdict = Verdict::Unknown;
                 finding.say(NOT_KNOWN);
             }
         }

@@ -222,10 +222,10 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
     let own = own_failures(object, names, is_running, view);
     if !own.is_empty() {
         finding.wait.verdict = Verdict::Failing;
-        // A condition of long ago may be about what has come back since.
+        // A condition of long ago may be about what has come back since. One that nobody signed allows no removal.
         finding.wait.unable = own
             .iter()
-            .filter(|complaint| complaint.is_recent(view.now()))
+            .filter(|complaint| complaint.is_recent(view.now()) && complaint.is_signed())
             .find_map(|complaint| lost(&complaint.text))
             .map(Unable::Without);
     }

@@ -41,7 +41,7 @@
 //! # What it reads
 //!
 //! The objects that the `spec` names (`*SecretRef`, `secretName`, `configMapRef`, `serviceAccountName`,
-//! `providerConfigRef` and other `*Ref` with a kind). Of Secrets and ConfigMaps, only metadata is ever sent.
+//! `providerConfigRef` and other `*Ref` with a kind), and a `credentialsSecret` of the `status`. Of Secrets and ConfigMaps, only metadata is ever sent.
 //!
 //! # Sources
 //!
@@ -87,7 +87,11 @@ const NAMES_A_SECRET: [&str; 4] = [
     "tlssecret",
 ];
 
-/// A name in the `spec` of the object, and the type that it leads to.
+/// The ends of fields in which a controller keeps, in the status, the name of the Secret that it signs in with. Percona's
+/// backups have no other trace of it (`percona/percona-server-mysql-operator:api/v1/perconaservermysql_types.go`).
+const CREDENTIALS: [&str; 2] = ["credentialsecret", "credentialssecret"];
+
+/// A name in the object, and the type that it leads to.
 pub(crate) struct Reference<'a> {
     /// The path of the field.
     pub(crate) field: String,
@@ -99,11 +103,17 @@ pub(crate) struct Reference<'a> {
     pub(crate) name: &'a str,
 }
 
-/// The references in the `spec` of the object that can be followed.
+/// The references in the `spec` of the object that can be followed, and the credentials that its status names.
 pub(crate) fn references<'a>(object: &'a Object, view: &View<'a>) -> Vec<Reference<'a>> {
     let mut found = Vec::new();
     if let Some(spec) = object.value.get("spec") {
         collect_references(spec, "spec", object, view, &mut found);
+    }
+    if let Some(status) = object.value.get("status") {
+        let mut named = Vec::new();
+        collect_references(status, "status", object, view, &mut named);
+        let of_credentials = |field: &str| CREDENTIALS.iter().any(|end| field.to_lowercase().ends_with(end));
+        found.extend(named.into_iter().filter(|one| of_credentials(&one.field)));
     }
     found
 }

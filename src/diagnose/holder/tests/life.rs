@@ -18,6 +18,19 @@ fn an_uninstalled_controller_is_orphaned_with_the_cost_of_removal() {
     assert!(first.text.contains("Helm release cert-manager"), "{first:?}");
 }
 
+/// A refusal by a webhook would be a second obstacle. It would not make the controller come back.
+#[test]
+fn an_uninstalled_controller_is_gone_where_webhooks_cannot_be_read() {
+    let world = World::of([definition()]).hiding("validatingwebhookconfigurations");
+    let diagnosis = world.explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{diagnosis:#?}");
+    let says = diagnosis.waits[0].says();
+    assert!(
+        says.contains("whether the API server takes an update of it is not known"),
+        "{says}"
+    );
+}
+
 #[test]
 fn a_controller_that_cannot_be_read_is_unknown() {
     for plural in ["deployments", "serviceaccounts", "leases"] {

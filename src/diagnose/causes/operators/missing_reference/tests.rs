@@ -70,6 +70,30 @@ fn a_text_field_is_a_name_only_where_it_says_so() {
 }
 
 #[test]
+fn the_credentials_that_its_status_names_are_followed_and_no_other_secret_there() {
+    let mut backup = object(
+        "x.test",
+        "backups",
+        "Backup",
+        json!({"metadata": {"name": "b", "namespace": "ns", "uid": "u", "finalizers": ["x.test/clean"],
+            "deletionTimestamp": "2026-01-01T11:00:00Z"}, "spec": {},
+            "status": {"storage": {"s3": {"credentialsSecret": "aws"}}}}),
+    );
+    let explained = |backup: &Object| {
+        let world = World::closed()
+            .serving("", "secrets", "Secret")
+            .object("", "secrets", "ns", "aws", None)
+            .object("", "namespaces", "", "ns", None);
+        said(&world.explain(backup))
+    };
+    let names_it = "its status.storage.s3.credentialsSecret names Secret aws, which does not exist";
+    assert!(explained(&backup).contains(names_it), "{}", explained(&backup));
+    // What it made and took away again is no fault.
+    backup.value["status"] = json!({"binding": {"secretName": "aws"}});
+    assert!(!explained(&backup).contains("which does not exist"));
+}
+
+#[test]
 fn ignores_names_that_are_optional_or_written_to() {
     let spec = json!({"writeConnectionSecretToRef": {"name": "aws"}, "secretRef": {"name": "aws", "optional": true}});
     let diagnosis = explain_with(&spec, "secrets \"aws\" not found");

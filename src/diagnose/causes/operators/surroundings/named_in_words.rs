@@ -11,7 +11,7 @@ use crate::{
             advice::explain_step,
             operators::{referenced_by::referencing_field, trouble::trouble},
         },
-        complaint::{complains, complaints},
+        complaint::{complains, complaints, tells_of_use},
         limits,
         model::{Finding, Verdict},
         view::View,
@@ -59,14 +59,6 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
             }
         }
     }
-}
-
-/// Whether a text says that somebody still uses the object.
-fn tells_of_use(text: &str) -> bool {
-    let text = text.to_lowercase();
-    ["referenc", "in use", "used by", "still use", "is using", "depend"]
-        .iter()
-        .any(|word| text.contains(word))
 }
 
 /// The type, namespace and name of each object that a text names behind a word for its type.

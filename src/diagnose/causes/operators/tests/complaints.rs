@@ -156,12 +156,42 @@ fn an_old_condition_counts_only_while_the_controller_runs() {
     let old = with_condition("cert-manager-challenges", "2026-01-01T11:20:00Z", GONE);
     let unseen = World::default().hiding("leases").explain(&old);
     assert_eq!(verdict(&unseen, FINALIZER), Some(Verdict::Unknown));
-    let other = with("/message", "");
-    let runs = running(other, &old);
+    let runs = running(with("/type", "Normal"), &old);
     assert_eq!(verdict(&runs, FINALIZER), Some(Verdict::Failing));
     assert_eq!(
         runs.waits[0].unable, None,
         "what was gone then may have come back"
+    );
+}
+
+/// As `kubectl get -o yaml` prints it.
+fn without_managers(mut object: Object) -> Object {
+    let metadata = object.value["metadata"].as_object_mut().expect("metadata");
+    metadata.remove("managedFields");
+    object
+}
+
+#[test]
+fn a_condition_since_the_deletion_that_nobody_signed_is_of_the_controller_of_the_type() {
+    let silent = || with("/type", "Normal");
+    let signed = with_condition("other-operator", "2026-01-01T11:50:00Z", GONE);
+    assert_eq!(
+        verdict(&running(silent(), &signed), FINALIZER),
+        Some(Verdict::Waiting)
+    );
+    let diagnosis = running(silent(), &without_managers(signed.clone()));
+    assert_eq!(verdict(&diagnosis, FINALIZER), Some(Verdict::Failing));
+    // Nothing says who wrote it, so it allows no removal.
+    assert_eq!(diagnosis.waits[0].unable, None);
+
+    let unseen = World::default().hiding("leases");
+    let diagnosis = unseen.explain(&without_managers(signed));
+    assert_eq!(verdict(&diagnosis, FINALIZER), Some(Verdict::Unknown));
+
+    let older = without_managers(with_condition("x", "2025-12-31T11:50:00Z", GONE));
+    assert_eq!(
+        verdict(&running(silent(), &older), FINALIZER),
+        Some(Verdict::Waiting)
     );
 }
 
