@@ -248,7 +248,8 @@ fn stories_are_explained_and_ask_for_more_than_the_object_names() {
 #[ignore = "counts one set of the stories; run it with scripts/long stories build"]
 fn stories_of_one_set_are_counted() {
     let set = std::env::var("SET").expect("SET names one of the sets");
-    let set: Set = serde_json::from_value(set.into()).expect("SET is build, unread, latest, fresh, newest or untold");
+    let set: Set =
+        serde_json::from_value(set.into()).expect("SET is build, unread, latest, fresh, newest or untold");
     let mut counts = [0; 3];
     for story in stories().iter().filter(|story| story.set == set) {
         let explained = story.explained();
