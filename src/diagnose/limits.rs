@@ -75,3 +75,25 @@ pub(crate) const TARGETS_OF_ONE_PLAN: usize = 20;
 /// Services of webhooks that are checked. A webhook beyond this limit may reject. Checking thousands would starve the
 /// rest of a scan.
 pub(crate) const WEBHOOK_SERVICES: usize = 32;
+
+/// The first names, with the count of the rest: `a, b, c and 4 more`.
+pub(crate) fn names_in_sentence(names: impl IntoIterator<Item = String>) -> String {
+    let mut names = names.into_iter();
+    let first: Vec<_> = names.by_ref().take(NAMES_IN_SENTENCE).collect();
+    match names.count() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beyond_the_limit_are_counted() {
+        let named = |count: usize| names_in_sentence((1..=count).map(|number| format!("n{number}")));
+        assert_eq!(named(3), "n1, n2, n3");
+        assert_eq!(named(5), "n1, n2, n3 and 2 more");
+    }
+}

@@ -14,9 +14,9 @@ const WEAKER: &[(&str, &[&str])] = &[
     ("in-use", &["waiting"]),
     // The controller has not finished; its failure was not seen.
     ("failing", &["waiting"]),
-    // The controller has not finished; the refusal by the API server was not seen, and nothing else blocks it. It may be
-    // gone as well: then both explanations have the words for that.
-    ("rejected", &["waiting", "stalled", "orphaned"]),
+    // The controller has not finished; the refusal by the API server was not seen, and nothing else blocks it. It may say
+    // itself that it fails, or be gone as well: then both explanations have the words for that.
+    ("rejected", &["waiting", "failing", "stalled", "orphaned"]),
     // The controller has not acted; that nothing blocks it was not seen.
     ("stalled", &["waiting"]),
     // Nothing blocks it and the controller has not acted; that it is gone was not proved. In the first minute

@@ -89,7 +89,12 @@ impl Names {
 
     /// Whether the controller reports events under this name.
     pub fn has_reporter(&self, name: &str) -> bool {
-        self.programs.iter().any(|known| glob(known, name))
+        // `PROJECT-controller-manager` is what kubebuilder calls the workload of a project
+        // (`kubernetes-sigs/kubebuilder:pkg/plugins/common/kustomize/v2/scaffolds`). Many report under the rest of it.
+        let is_project = |known: &String| known.strip_suffix("-controller-manager") == Some(name);
+        self.programs
+            .iter()
+            .any(|known| glob(known, name) || is_project(known) && is_telling(name))
             || self.author.as_deref() == Some(name) && is_telling(name)
     }
 
@@ -126,6 +131,7 @@ mod tests {
             None,
         );
         assert!(known.has_reporter("w-operator"));
+        assert!(names(&["cass-operator-controller-manager"], None).has_reporter("cass-operator"));
         for stranger in [
             "manager",
             "controller-manager",

@@ -129,6 +129,15 @@ impl World {
         self
     }
 
+    /// Has no list of its types, as most dumps.
+    pub(crate) fn without_discovery(mut self) -> Self {
+        self.gaps.push(Gap {
+            what: What::Discovery,
+            why: Why::NotInDump,
+        });
+        self
+    }
+
     /// Forbids to read objects of this type.
     pub(crate) fn hiding(mut self, plural: &'static str) -> Self {
         self.hidden.push(plural);

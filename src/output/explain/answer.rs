@@ -200,7 +200,12 @@ fn cost(wait: &WaitReport) -> Option<String> {
 
 /// Whether what the controller must do is the best that is known: nothing else is in its way.
 fn is_work_the_answer(wait: &WaitReport) -> bool {
-    matches!(wait.verdict, Verdict::Stalled | Verdict::Unknown) && wait.blockers.is_empty()
+    wait.blockers.is_empty()
+        && match wait.verdict {
+            Verdict::Stalled | Verdict::Unknown => true,
+            Verdict::Waiting => wait.once.is_none(),
+            _ => false,
+        }
 }
 
 /// Whether both wait for the same fault.
@@ -260,7 +265,13 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
             } else {
                 ("It would wait for", "It would wait")
             };
-            blocked(wait, by, waits).into_iter().chain(removes).collect()
+            let said: Vec<_> = blocked(wait, by, waits).into_iter().chain(removes).collect();
+            // Nothing is known then but the controller.
+            if said.is_empty() && is_deleted && is_running(wait) {
+                vec![format!("{finalizer} is removed by {holder}, which runs.")]
+            } else {
+                said
+            }
         }
         Verdict::Failing if wait.holder.is_none() => blocked(wait, "It waits for", "It fails"),
         Verdict::Failing => {

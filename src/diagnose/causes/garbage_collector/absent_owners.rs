@@ -52,6 +52,7 @@ use crate::{
         causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         events::last_event,
         kinds::OwnerReference,
+        limits,
         model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, When},
         view::View,
     },
@@ -110,7 +111,11 @@ fn add_absent_owners(subject: &Subject<'_>, findings: &mut [Finding], view: &Vie
             OwnerState::Elsewhere(namespace) => Some(exists_in(*reference, namespace)),
             _ => None,
         });
-        add_collection(first, object, elsewhere.as_deref(), view);
+        let names = owners
+            .iter()
+            .map(|(reference, _)| format!("{} {}", reference.kind(), reference.name()));
+        let names = limits::names_in_sentence(names);
+        add_collection(first, object, (&names, elsewhere.as_deref()), view);
     }
 }
 
@@ -194,8 +199,13 @@ fn add_owner(finding: &mut Finding, object: &Object, reference: OwnerReference<'
     });
 }
 
-/// Adds that no owner exists: the garbage collector deleted the object because of that, or is about to.
-fn add_collection(finding: &mut Finding, object: &Object, elsewhere: Option<&str>, view: &View<'_>) {
+/// Adds that none of these owners exists: the garbage collector deleted the object because of that, or is about to.
+fn add_collection(
+    finding: &mut Finding,
+    object: &Object,
+    (names, elsewhere): (&str, Option<&str>),
+    view: &View<'_>,
+) {
     let event = last_event(object, &["OwnerRefInvalidNamespace"], view);
     if let Ok(Some(event)) = event {
         finding.evidence.push(Evidence {
@@ -217,7 +227,7 @@ fn add_collection(finding: &mut Finding, object: &Object, elsewhere: Option<&str
     finding.outlook.push(Outlook {
         when,
         then: format!(
-            "{who}: none of its owners is there. An owner counts only in the object's own namespace{elsewhere}"
+            "{who}: none of its owners is there ({names}). An owner counts only in the object's own namespace{elsewhere}"
         ),
     });
     if object.deletion().is_none() {

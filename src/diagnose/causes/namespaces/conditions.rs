@@ -6,6 +6,7 @@
 
 use crate::{
     diagnose::{
+        causes::api_machinery::controller_manager::stale_lease,
         kinds::Condition,
         model::{Evidence, Finding, Strength, Verdict},
         view::View,
@@ -38,15 +39,29 @@ pub(crate) fn add_conditions(finding: &mut Finding, namespace: &Object, view: &V
             });
         }
     }
-    if let Some(("True", _, message)) = namespace.condition("NamespaceDeletionDiscoveryFailure")
-        && view.silent_groups().is_empty()
-    {
-        finding.say(format!(
-            "at its last try an API group did not answer, and now all do: {message}"
-        ));
+    if let Some(("True", _, message)) = namespace.condition("NamespaceDeletionDiscoveryFailure") {
+        add_discovery_failure(message, finding, view);
     }
     if let Some(("True", _, message)) = namespace.condition("NamespaceDeletionGroupVersionParsingFailure") {
         finding.wait.verdict = Verdict::Failing;
         finding.say(format!("it fails: {message}"));
+    }
+}
+
+/// Adds that some group did not answer. Where one does not answer now, that group is named instead.
+fn add_discovery_failure(message: &str, finding: &mut Finding, view: &View<'_>) {
+    let groups = view.silent_groups();
+    if groups.is_empty() {
+        finding.say(format!(
+            "at its last try an API group did not answer, and now all do: {message}"
+        ));
+    } else if !groups.iter().any(|gap| gap.why.is_unavailable()) {
+        finding.say(format!(
+            "at its last try an API group did not answer, and whether it does now is not known: {message}"
+        ));
+        // The controller tries again, and would have written that it succeeded.
+        if finding.wait.verdict == Verdict::Unknown && matches!(stale_lease(view), Ok(None)) {
+            finding.wait.verdict = Verdict::Waiting;
+        }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn add_reported_denials(
             }
         };
         let Some((blocker, steps, do_not)) = named else {
-            add_unknown_denier(finding, view);
+            add_unknown_denier(finding, complaint.is_recent(view.now()), view);
             continue;
         };
         reported.push(name.to_owned());
@@ -129,8 +129,8 @@ fn add_invalid_object(object: &Object, finding: &mut Finding, words: &str) {
 }
 
 /// Handles a denier that was not found. It may have been changed since, or the message is about another object, or
-/// the configurations could not be read.
-fn add_unknown_denier(finding: &mut Finding, view: &View<'_>) {
+/// the configurations could not be read. A controller that was denied in the last minutes fails all the same.
+fn add_unknown_denier(finding: &mut Finding, is_recent: bool, view: &View<'_>) {
     let group = "admissionregistration.k8s.io";
     let kinds = [
         "mutatingwebhookconfigurations",
@@ -140,7 +140,9 @@ fn add_unknown_denier(finding: &mut Finding, view: &View<'_>) {
     ];
     let unread = kinds.iter().find_map(|plural| view.list(group, plural, "").err());
     if let Some(missing) = unread {
-        finding.wait.verdict = Verdict::Waiting;
+        if !(is_recent && finding.wait.verdict == Verdict::Failing) {
+            finding.wait.verdict = Verdict::Waiting;
+        }
         finding.say(format!(
             "whether whoever denied it is still asked is not known: {}",
             missing.in_words()

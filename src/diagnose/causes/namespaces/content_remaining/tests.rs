@@ -91,6 +91,40 @@ fn a_namespace_with_unlisted_types_is_not_empty() {
 }
 
 #[test]
+fn a_failed_discovery_is_told_where_nobody_knows_which_groups_answer() {
+    let message = "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: \
+                   x.test/v1: stale GroupVersion discovery: x.test/v1";
+    let failed = json!([{"type": "NamespaceDeletionDiscoveryFailure", "status": "True", "reason": "DiscoveryFailed",
+        "message": message, "lastTransitionTime": "2026-01-01T11:00:05Z"}]);
+    let lease = object(
+        "coordination.k8s.io",
+        "leases",
+        "Lease",
+        json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
+            "spec": {"renewTime": "2026-01-01T11:59:58.000000Z", "leaseDurationSeconds": 15}}),
+    );
+    let explained = |conditions: &serde_json::Value| {
+        let (group, name) = ("coordination.k8s.io", "kube-controller-manager");
+        World::closed()
+            .content("n", Content::default())
+            .without_discovery()
+            .object(group, "leases", "kube-system", name, Some(lease.clone()))
+            .explain(&namespace(conditions))
+    };
+    let diagnosis = explained(&failed);
+    assert_eq!(verdict(&diagnosis, "kubernetes"), Some(Verdict::Waiting));
+    let said = said(&diagnosis);
+    assert!(
+        said.contains(&format!("whether it does now is not known: {message}")),
+        "{said}"
+    );
+    assert_eq!(
+        verdict(&explained(&json!([])), "kubernetes"),
+        Some(Verdict::Unknown)
+    );
+}
+
+#[test]
 fn a_controller_that_just_wrote_a_condition_is_not_late() {
     let at = |time: &str| json!([{"type": "NamespaceContentRemaining", "status": "False", "message": "", "lastTransitionTime": time}]);
     for (time, expected) in [

@@ -46,7 +46,10 @@ pub(super) fn add_attachments(object: &Object, finding: &mut Finding, runs: bool
     if !attached.is_empty() {
         let count = attached.len();
         let volumes = if count == 1 { "volume is" } else { "volumes are" };
-        finding.say(format!("{count} {volumes} attached to its node {node}"));
+        let names = limits::names_in_sentence(attached.iter().map(|one| one.name().to_owned()));
+        finding.say(format!(
+            "{count} {volumes} attached to its node {node}, by VolumeAttachment {names}"
+        ));
         finding.evidence.push(Evidence {
             source: "a list of volumeattachments.storage.k8s.io".to_owned(),
             value: format!("{count} of node {node}"),

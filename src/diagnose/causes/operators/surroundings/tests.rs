@@ -646,7 +646,7 @@ fn its_claims_and_the_attachments_of_its_node_keep_it_while_they_do_not_go() {
     }
     let told = explained(&store, [attachment("n1", false)]);
     assert!(
-        said(&told).contains("1 volume is attached to its node n1"),
+        said(&told).contains("1 volume is attached to its node n1, by VolumeAttachment "),
         "{}",
         said(&told)
     );
