@@ -56,9 +56,11 @@ fn add_discovery_failure(message: &str, finding: &mut Finding, view: &View<'_>) 
             "at its last try an API group did not answer, and now all do: {message}"
         ));
     } else if !groups.iter().any(|gap| gap.why.is_unavailable()) {
-        finding.say(format!(
+        // Nothing else that is known says more.
+        let fact = format!(
             "at its last try an API group did not answer, and whether it does now is not known: {message}"
-        ));
+        );
+        finding.wait.said.now.insert(0, fact);
         // The controller tries again, and would have written that it succeeded.
         if finding.wait.verdict == Verdict::Unknown && matches!(stale_lease(view), Ok(None)) {
             finding.wait.verdict = Verdict::Waiting;
