@@ -40,8 +40,8 @@ pub use crate::diagnose::{
         storage::pvc_protection::uses as uses_claim,
     },
     model::{
-        Blocker, CauseState, Diagnosis, Evidence, Fate, Finding, Outlook, Release, Safety, Step, Verdict,
-        Wait,
+        Blocker, CauseState, Diagnosis, Evidence, Fate, Finding, Outlook, Release, Safety, Step, StepKind,
+        Verdict, Wait,
     },
     removal::{Lost, Unable, Veto},
     timing::{COMPLAINT, UNSEEN_CONTROLLER},
@@ -227,8 +227,9 @@ fn by_moment(steps: Vec<Step>) -> Vec<Vec<Step>> {
     moments
 }
 
-/// Puts what costs less first: one step that only looks before the first that changes something, because what it shows may
-/// speak against that one, and safe steps before the first that destroys, because they may keep what it would destroy.
+/// Puts what costs less first: one step that only looks before a first that destroys or wakes a controller, because what it
+/// shows may speak against that one, and safe steps before the first that destroys, because they may keep what it would
+/// destroy. Behind another change a look may be about what that changed.
 fn harmless_first(mut steps: Vec<Step>) -> Vec<Step> {
     let destroys = |step: &Step| step.safety == Safety::Destructive;
     if let Some(first) = steps.iter().position(destroys) {
@@ -243,7 +244,10 @@ fn harmless_first(mut steps: Vec<Step>) -> Vec<Step> {
         }
     }
     let looks = |step: &Step| step.safety == Safety::ReadOnly && !step.saves();
-    if let Some(at) = steps.iter().position(looks) {
+    let is_weighed = |step: &Step| destroys(step) || step.kind() == StepKind::Nudge;
+    if steps.first().is_some_and(is_weighed)
+        && let Some(at) = steps.iter().position(looks)
+    {
         let look = steps.remove(at);
         steps.insert(0, look);
     }

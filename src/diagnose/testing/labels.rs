@@ -4,7 +4,7 @@ use crate::{
     command::{Command, Effect},
     diagnose::{
         Diagnosis, Safety,
-        model::{Fate, Step},
+        model::{Fate, Step, StepKind},
     },
     knowledge::Consequence,
 };
@@ -39,7 +39,7 @@ pub(crate) fn labels_are_true(diagnosis: &Diagnosis) {
     }
 }
 
-/// Of the steps of one moment the first only looks, if any does, and no safe step follows the first that destroys, unless
+/// Of the steps of one moment the first destroys nothing and wakes nobody, if any only looks, and no safe step follows the first that destroys, unless
 /// another that destroys or a copy stands between them.
 #[track_caller]
 pub(crate) fn harmless_stands_first(diagnosis: &Diagnosis) {
@@ -47,8 +47,9 @@ pub(crate) fn harmless_stands_first(diagnosis: &Diagnosis) {
     for steps in all.chunk_by(|(one, its), (next, next_its)| (one.when, its) == (next.when, next_its)) {
         let looks = |step: &Step| step.safety == Safety::ReadOnly && !step.saves();
         let first = steps[0].0;
+        let is_weighed = first.safety == Safety::Destructive || first.kind() == StepKind::Nudge;
         assert!(
-            looks(first) || !steps.iter().any(|(step, _)| looks(step)),
+            !is_weighed || !steps.iter().any(|(step, _)| looks(step)),
             "{first:?} stands before one that looks: {steps:?}"
         );
         let mut from_first = steps.iter().map(|(step, _)| step);
