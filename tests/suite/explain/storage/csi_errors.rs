@@ -180,6 +180,12 @@ fn distinguishes_an_attacher_without_rights_from_a_stopped_one() {
   {{attacher: rights.example.test, nodeName: rights-node, source: {{persistentVolumeName: {volume}}}}}}}"
     ));
     let target = "volumeattachment/rights-one";
+    // Its attacher puts that on the volume, too, but only while the attachment is not being deleted.
+    wait("the volume has the finalizer of the attacher", SOON, || {
+        cluster.get(["pv", &volume]).unwrap()["metadata"]["finalizers"]
+            .as_array()
+            .is_some_and(|all| all.iter().any(|one| one == finalizer))
+    });
     delete(cluster, target, "");
     wait("the failure is recorded", SOON, || {
         cluster.get(["volumeattachment", "rights-one"]).unwrap()["status"]["detachError"]["message"]
