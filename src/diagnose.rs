@@ -39,6 +39,7 @@ pub use crate::diagnose::{
         advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled,
         storage::pvc_protection::uses as uses_claim,
     },
+    limits::first_names,
     model::{
         Blocker, CauseState, Diagnosis, Evidence, Fate, Finding, Outlook, Release, Safety, Step, StepKind,
         Verdict, Wait,
@@ -227,9 +228,9 @@ fn by_moment(steps: Vec<Step>) -> Vec<Vec<Step>> {
     moments
 }
 
-/// Puts what costs less first: one step that only looks before a first that destroys or wakes a controller, because what it
-/// shows may speak against that one, and safe steps before the first that destroys, because they may keep what it would
-/// destroy. Behind another change a look may be about what that changed.
+/// Puts what costs less first. Safe steps stand before the first that destroys: they may keep what it would destroy. One
+/// step that looks stands before a first that destroys or wakes a controller: what it shows may speak against that.
+/// After any other change, a look may be about its result, so that order stays.
 fn harmless_first(mut steps: Vec<Step>) -> Vec<Step> {
     let destroys = |step: &Step| step.safety == Safety::Destructive;
     if let Some(first) = steps.iter().position(destroys) {
@@ -243,10 +244,9 @@ fn harmless_first(mut steps: Vec<Step>) -> Vec<Step> {
             steps.insert(first + 1 + last, step);
         }
     }
-    let looks = |step: &Step| step.safety == Safety::ReadOnly && !step.saves();
     let is_weighed = |step: &Step| destroys(step) || step.kind() == StepKind::Nudge;
     if steps.first().is_some_and(is_weighed)
-        && let Some(at) = steps.iter().position(looks)
+        && let Some(at) = steps.iter().position(Step::looks)
     {
         let look = steps.remove(at);
         steps.insert(0, look);

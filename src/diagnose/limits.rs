@@ -76,13 +76,11 @@ pub(crate) const TARGETS_OF_ONE_PLAN: usize = 20;
 /// rest of a scan.
 pub(crate) const WEBHOOK_SERVICES: usize = 32;
 
-/// The first names, with the count of the rest: `a, b, c and 4 more`.
-pub(crate) fn names_in_sentence(names: impl IntoIterator<Item = String>) -> String {
-    let mut names = names.into_iter();
-    let first: Vec<_> = names.by_ref().take(NAMES_IN_SENTENCE).collect();
-    match names.count() {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
+/// The first `most` names, and the number of the others.
+pub fn first_names(names: &[String], most: usize) -> String {
+    match names.split_at_checked(most) {
+        Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),
+        _ => names.join(", "),
     }
 }
 
@@ -92,7 +90,10 @@ mod tests {
 
     #[test]
     fn names_beyond_the_limit_are_counted() {
-        let named = |count: usize| names_in_sentence((1..=count).map(|number| format!("n{number}")));
+        let named = |count: usize| {
+            let names: Vec<_> = (1..=count).map(|number| format!("n{number}")).collect();
+            first_names(&names, 3)
+        };
         assert_eq!(named(3), "n1, n2, n3");
         assert_eq!(named(5), "n1, n2, n3 and 2 more");
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+pub use crate::diagnose::first_names;
 use crate::snapshot::{Gap, What, Why};
 
 /// One thing that was not read.
@@ -213,14 +214,6 @@ fn reason_in_words(gap: &GapReport) -> String {
         why = format!("{why}; hides {}", first_names(&gap.hides, 6));
     }
     why
-}
-
-/// The first `most` names, and the number of the others.
-pub fn first_names(names: &[String], most: usize) -> String {
-    match names.split_at_checked(most) {
-        Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),
-        _ => names.join(", "),
-    }
 }
 
 impl GapReport {

@@ -7,7 +7,7 @@ use crate::{
         Veto, holder,
         holder::Liveness,
         testing::{
-            fixtures::{LONG_AGO, going},
+            fixtures::{LONG_AGO, controller_manager_lease, going},
             world::{World, object},
         },
         view,
@@ -53,16 +53,7 @@ fn a_stopped_controller_manager_is_a_veto_for_what_it_removes() {
         "PersistentVolumeClaim",
         json!({"metadata": going("data", "shop", &["kubernetes.io/pvc-protection"])}),
     );
-    let lease = |renewed: &str| {
-        object(
-            "coordination.k8s.io",
-            "leases",
-            "Lease",
-            json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
-                "spec": {"renewTime": renewed, "leaseDurationSeconds": 15}}),
-        )
-    };
-    let world = |renewed| World::of([lease(renewed)]);
+    let world = |renewed| World::of([controller_manager_lease(renewed)]);
     assert_eq!(vetoes(&world(LONG_AGO), &claim), [Veto::ControllerManagerStopped]);
     assert_eq!(vetoes(&world("2026-01-01T11:59:55Z"), &claim), []);
 }

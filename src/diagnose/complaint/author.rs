@@ -26,8 +26,8 @@ pub(super) enum Author {
 }
 
 impl Author {
-    /// Whoever wrote it, or nobody if that is concluded from the type, and the report `may_be_older` than the deletion.
-    pub(super) fn unless(self, may_be_older: bool) -> Self {
+    /// The same author. Only an author that the type tells is unknown, where the report `may_be_older` than the deletion.
+    pub(super) fn unknown_if_older(self, may_be_older: bool) -> Self {
         if self == Author::OfType && may_be_older {
             Author::Unknown
         } else {
@@ -86,11 +86,11 @@ pub(super) fn of_status(object: &Object, field: &str) -> (Author, Option<Timesta
 
 /// The managers of the entries that `owns` accepts, and the time of the last.
 fn of_owners(object: &Object, owns: impl Fn(ManagedFields<'_>) -> bool) -> (Author, Option<Timestamp>) {
-    let owners: Vec<_> = ManagedFields::all(object).filter(|entry| owns(*entry)).collect();
-    let written = owners.iter().filter_map(|entry| entry.time()).max();
     if ManagedFields::all(object).next().is_none() {
         return (Author::OfType, None);
     }
+    let owners: Vec<_> = ManagedFields::all(object).filter(|entry| owns(*entry)).collect();
+    let written = owners.iter().filter_map(|entry| entry.time()).max();
     let names: Option<Vec<_>> = owners
         .iter()
         .map(|entry| entry.manager().map(str::to_owned))

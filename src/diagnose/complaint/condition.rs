@@ -61,7 +61,7 @@ fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Opt
     };
     let time = condition.changed();
     let (author, written) = author::of_condition(object, type_name);
-    let author = author.unless(time.is_none_or(|time| time < since));
+    let author = author.unknown_if_older(time.is_none_or(|time| time < since));
     // Whoever wrote it again since then still says so.
     let is_fresh = time.max(written).is_some_and(|time| time >= since);
     let text = shortened(&join(reason, message));

@@ -45,7 +45,7 @@ pub(super) fn complaints(object: &Object, since: Timestamp) -> Vec<Complaint> {
                 text: shortened(&text),
                 time: None,
                 is_failure,
-                author: author.clone().unless(!is_about_deletion(&text)),
+                author: author.clone().unknown_if_older(!is_about_deletion(&text)),
                 written,
             })
         }));

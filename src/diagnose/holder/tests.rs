@@ -122,7 +122,6 @@ fn verdict(diagnosis: &Diagnosis) -> Verdict {
     diagnosis.waits[0].verdict
 }
 
-/// Whether a step removes the finalizer.
 /// The first step that does more than look.
 fn first_change(diagnosis: &Diagnosis) -> &Step {
     let mut steps = diagnosis.steps.iter();
@@ -131,6 +130,7 @@ fn first_change(diagnosis: &Diagnosis) -> &Step {
         .expect("a step that changes something")
 }
 
+/// Whether a step removes the finalizer.
 fn advises_removal(diagnosis: &Diagnosis) -> bool {
     diagnosis
         .steps

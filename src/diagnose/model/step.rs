@@ -28,6 +28,11 @@ impl Step {
             .is_some_and(|command| command.output().is_some())
     }
 
+    /// Whether it only looks, and keeps no copy.
+    pub fn looks(&self) -> bool {
+        self.safety == Safety::ReadOnly && !self.saves()
+    }
+
     /// What the step does. The command alone tells it, so that the two never differ.
     pub fn kind(&self) -> StepKind {
         match &self.command {

@@ -66,3 +66,14 @@ pub(crate) fn bound(role: &str, groups: &Value, resources: &Value, subject: &Val
         ),
     ]
 }
+
+/// The Lease of kube-controller-manager, renewed at this time.
+pub(crate) fn controller_manager_lease(renewed: &str) -> Object {
+    object(
+        "coordination.k8s.io",
+        "leases",
+        "Lease",
+        json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
+            "spec": {"renewTime": renewed, "leaseDurationSeconds": 15}}),
+    )
+}

@@ -4,7 +4,7 @@ use crate::{
     command::{Command, Effect},
     diagnose::{
         Diagnosis, Safety,
-        model::{Fate, Step, StepKind},
+        model::{Fate, StepKind},
     },
     knowledge::Consequence,
 };
@@ -45,11 +45,10 @@ pub(crate) fn labels_are_true(diagnosis: &Diagnosis) {
 pub(crate) fn harmless_stands_first(diagnosis: &Diagnosis) {
     let all: Vec<_> = diagnosis.steps.iter().zip(&diagnosis.steps_for).collect();
     for steps in all.chunk_by(|(one, its), (next, next_its)| (one.when, its) == (next.when, next_its)) {
-        let looks = |step: &Step| step.safety == Safety::ReadOnly && !step.saves();
         let first = steps[0].0;
         let is_weighed = first.safety == Safety::Destructive || first.kind() == StepKind::Nudge;
         assert!(
-            !is_weighed || !steps.iter().any(|(step, _)| looks(step)),
+            !is_weighed || !steps.iter().any(|(step, _)| step.looks()),
             "{first:?} stands before one that looks: {steps:?}"
         );
         let mut from_first = steps.iter().map(|(step, _)| step);

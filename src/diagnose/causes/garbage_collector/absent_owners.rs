@@ -111,10 +111,11 @@ fn add_absent_owners(subject: &Subject<'_>, findings: &mut [Finding], view: &Vie
             OwnerState::Elsewhere(namespace) => Some(exists_in(*reference, namespace)),
             _ => None,
         });
-        let names = owners
+        let names: Vec<_> = owners
             .iter()
-            .map(|(reference, _)| format!("{} {}", reference.kind(), reference.name()));
-        let names = limits::names_in_sentence(names);
+            .map(|(reference, _)| format!("{} {}", reference.kind(), reference.name()))
+            .collect();
+        let names = limits::first_names(&names, limits::NAMES_IN_SENTENCE);
         add_collection(first, object, (&names, elsewhere.as_deref()), view);
     }
 }

@@ -41,7 +41,8 @@
 //! # What it reads
 //!
 //! The objects that the `spec` names (`*SecretRef`, `secretName`, `configMapRef`, `serviceAccountName`,
-//! `providerConfigRef` and other `*Ref` with a kind), and a `credentialsSecret` of the `status`. Of Secrets and ConfigMaps, only metadata is ever sent.
+//! `providerConfigRef` and other `*Ref` with a kind), and a `credentialsSecret` of the `status`. Of Secrets and
+//! ConfigMaps, only metadata is ever sent.
 //!
 //! # Sources
 //!
@@ -80,12 +81,7 @@ const IGNORED_FIELDS: [&str; 5] = [
 
 /// The ends of fields that hold the name of a Secret and do not say so. A field that only ends with `secret`, such as
 /// `clientSecret`, may hold the secret itself, which must never be shown.
-const NAMES_A_SECRET: [&str; 4] = [
-    "configsecret",
-    "credentialsecret",
-    "credentialssecret",
-    "tlssecret",
-];
+const NAMES_A_SECRET: [&str; 4] = ["configsecret", CREDENTIALS[0], CREDENTIALS[1], "tlssecret"];
 
 /// The ends of fields in which a controller keeps, in the status, the name of the Secret that it signs in with. Percona's
 /// backups have no other trace of it (`percona/percona-server-mysql-operator:api/v1/perconaservermysql_types.go`).

@@ -264,6 +264,7 @@ mod tests {
 
     use super::*;
     use crate::diagnose::testing::{
+        fixtures::controller_manager_lease,
         told::{commands, said, verdict},
         world::{World, bare as object},
     };
@@ -310,13 +311,7 @@ mod tests {
 
     #[test]
     fn does_not_advise_removal_while_the_controller_manager_is_stopped() {
-        let lease = object(
-            "coordination.k8s.io",
-            "leases",
-            "Lease",
-            json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
-                "spec": {"renewTime": "2026-01-01T11:50:00.000000Z", "leaseDurationSeconds": 15}}),
-        );
+        let lease = controller_manager_lease("2026-01-01T11:50:00.000000Z");
         let diagnosis = World::closed()
             .object("batch", "jobs", "n", "j", None)
             .object(

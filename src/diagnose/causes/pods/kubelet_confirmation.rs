@@ -245,6 +245,7 @@ mod tests {
     use super::*;
     use crate::{
         diagnose::testing::{
+            fixtures::controller_manager_lease,
             told::{commands, said, verdict},
             world::{World, bare as object},
         },
@@ -409,13 +410,7 @@ mod tests {
 
     #[test]
     fn the_garbage_collector_removes_a_pod_whose_node_is_gone() {
-        let lease = object(
-            "coordination.k8s.io",
-            "leases",
-            "Lease",
-            json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
-                "spec": {"renewTime": "2026-01-01T11:59:58.000000Z", "leaseDurationSeconds": 15}}),
-        );
+        let lease = controller_manager_lease("2026-01-01T11:59:58.000000Z");
         let gone = || World::closed().object("", "nodes", "", "a", None);
         // Without the Lease of kube-controller-manager, it is unknown whether the garbage collector runs.
         let diagnosis = gone().explain(&pod());

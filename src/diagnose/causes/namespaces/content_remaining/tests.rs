@@ -3,6 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     diagnose::testing::{
+        fixtures::controller_manager_lease,
         told::{commands, said, verdict},
         world,
         world::{World, bare as object},
@@ -96,13 +97,7 @@ fn a_failed_discovery_is_told_where_nobody_knows_which_groups_answer() {
                    x.test/v1: stale GroupVersion discovery: x.test/v1";
     let failed = json!([{"type": "NamespaceDeletionDiscoveryFailure", "status": "True", "reason": "DiscoveryFailed",
         "message": message, "lastTransitionTime": "2026-01-01T11:00:05Z"}]);
-    let lease = object(
-        "coordination.k8s.io",
-        "leases",
-        "Lease",
-        json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
-            "spec": {"renewTime": "2026-01-01T11:59:58.000000Z", "leaseDurationSeconds": 15}}),
-    );
+    let lease = controller_manager_lease("2026-01-01T11:59:58.000000Z");
     let explained = |conditions: &serde_json::Value| {
         let (group, name) = ("coordination.k8s.io", "kube-controller-manager");
         World::closed()
@@ -223,13 +218,7 @@ fn names_a_controller_without_conditions_unless_the_whole_process_is_stopped() {
         World::closed().content("n", content)
     };
     let renewed = |time: &str| {
-        let lease = object(
-            "coordination.k8s.io",
-            "leases",
-            "Lease",
-            json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
-                "spec": {"renewTime": time, "leaseDurationSeconds": 15}}),
-        );
+        let lease = controller_manager_lease(time);
         let (group, name) = ("coordination.k8s.io", "kube-controller-manager");
         without()
             .object(group, "leases", "kube-system", name, Some(lease))

@@ -88,7 +88,7 @@ fn the_credentials_that_its_status_names_are_followed_and_no_other_secret_there(
     };
     let names_it = "its status.storage.s3.credentialsSecret names Secret aws, which does not exist";
     assert!(explained(&backup).contains(names_it), "{}", explained(&backup));
-    // What it made and took away again is no fault.
+    // A Secret that its controller made, and deleted again, is no fault.
     backup.value["status"] = json!({"binding": {"secretName": "aws"}});
     assert!(!explained(&backup).contains("which does not exist"));
 }

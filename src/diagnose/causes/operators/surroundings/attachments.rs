@@ -46,7 +46,8 @@ pub(super) fn add_attachments(object: &Object, finding: &mut Finding, runs: bool
     if !attached.is_empty() {
         let count = attached.len();
         let volumes = if count == 1 { "volume is" } else { "volumes are" };
-        let names = limits::names_in_sentence(attached.iter().map(|one| one.name().to_owned()));
+        let names: Vec<_> = attached.iter().map(|one| one.name().to_owned()).collect();
+        let names = limits::first_names(&names, limits::NAMES_IN_SENTENCE);
         finding.say(format!(
             "{count} {volumes} attached to its node {node}, by VolumeAttachment {names}"
         ));

@@ -137,15 +137,7 @@ pub(super) fn field_empty(object: &Object, path: &str) -> Answer {
     if listed.is_empty() {
         return Answer::of(true, format!("{path} is empty"), path, "empty".to_owned());
     }
-    let named: Vec<_> = listed
-        .iter()
-        .take(limits::NAMES_IN_SENTENCE)
-        .map(String::as_str)
-        .collect();
-    let named = match listed.len() - named.len() {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    };
+    let named = limits::first_names(&listed, limits::NAMES_IN_SENTENCE);
     Answer::of(false, format!("{path} still lists {named}"), path, named)
 }
 
