@@ -11,6 +11,7 @@ mod garbage_collector;
 pub mod holder;
 mod impact;
 mod labels;
+mod leftovers;
 mod less_is_weaker;
 mod malformed;
 mod namespaces;

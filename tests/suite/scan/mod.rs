@@ -10,7 +10,6 @@ mod deleting;
 mod holders;
 mod interrupted;
 mod json;
-mod leftovers;
 mod read_only;
 mod rights;
 mod terminal;

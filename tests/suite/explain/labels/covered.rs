@@ -20,11 +20,11 @@ const WITHOUT: &[(&str, &str)] = &[
     ),
     (
         "leftovers/unreclaimed_volume",
-        "scan tells it, and scan::leftovers follows its steps",
+        "scan tells it, and explain::leftovers checks what it says",
     ),
     (
         "leftovers/volume_attachment",
-        "scan tells it, and scan::leftovers follows its steps",
+        "scan tells it, and explain::leftovers checks what it says",
     ),
 ];
 
