@@ -4,9 +4,8 @@ use super::WORLD;
 use crate::{
     explain::{
         less_is_weaker::withstands_less,
-        told::{goes, release, told, told_to},
+        told::{goes, release, told},
     },
-    harness::Cluster,
     stuck::custom_type,
 };
 
@@ -51,50 +50,4 @@ fn a_definition_is_deleted_with_all_its_objects() {
     story.follow(cluster, "delete boats.before.example.test --all");
     story.follow(cluster, "delete crd/boats.before.example.test");
     goes(cluster, target, "");
-}
-
-/// The search for controllers of finalizers is limited, and the explanation names the others.
-#[test]
-fn a_definition_with_more_finalizers_than_are_searched() {
-    // Requests are counted, and other tests add objects that lead to more of them.
-    let cluster = &Cluster::start();
-    custom_type(cluster, "many.example.test", "parcels", "Parcel");
-    let ns = cluster.namespace("parcels");
-    let parcels = |numbers: std::ops::Range<u32>| {
-        for number in numbers {
-            ns.apply(&format!(
-                "{{apiVersion: many.example.test/v1, kind: Parcel, metadata: {{name: parcel-{number:02}, finalizers: \
-                 [many.example.test/stamp-{number:02}]}}}}"
-            ));
-        }
-    };
-    let target = "crd/parcels.many.example.test";
-    let asked = |name: &str| {
-        let user = cluster.user(name).may("get,list", "*").create();
-        let story = told_to(cluster, &user, target, "");
-        (cluster.asked(name).len(), story)
-    };
-    parcels(0..1);
-    let (one, _) = asked("asks-of-one-parcel");
-    parcels(1..16);
-    let (sixteen, story) = asked("asks-of-16-parcels");
-    story.never_says("No more than");
-    assert_eq!(story.effects_with("unknown").len(), 16, "{story}");
-    // Only requests that serve all finalizers are sent.
-    assert_eq!(one, sixteen);
-    parcels(16..18);
-    let (_, story) = asked("asks-of-18-parcels");
-    story.fates(
-        "unknown",
-        "whether these would be removed is not known: many.example.test/stamp-16, many.example.test/stamp-17. No more than 16 \
-         finalizers are looked into; kubectl finalizers scan --by holder looks into all: parcel-16 parcel-17",
-    );
-    assert_eq!(story.effects_with("unknown").len(), 17, "{story}");
-    for number in 0..18 {
-        release(
-            cluster,
-            &format!("parcels.many.example.test/parcel-{number:02}"),
-            ns.name(),
-        );
-    }
 }

@@ -1,10 +1,15 @@
 //! Objects that are not in deletion: what a deletion would destroy, leave behind or break. The advised order of
 //! deletion leaves nothing behind.
 
+mod api_extensions;
+mod csi_driver;
 mod custom_resource_definition;
+mod default_storage_class;
+mod finalizer_holders;
 mod namespace;
 mod node;
 mod persistent_volume;
+mod persistent_volume_claim;
 mod pod;
 mod snapshot_controller;
 mod storage_class;

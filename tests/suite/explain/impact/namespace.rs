@@ -1,15 +1,12 @@
-//! A namespace with data, a namespace whose objects need their own controller, and an empty namespace.
+//! A namespace with data, an empty namespace, and those that every cluster needs.
 
-use serde_json::json;
-
-use super::{WORLD, operator};
+use super::WORLD;
 use crate::{
     explain::{
         less_is_weaker::{for_all_types, withstands_less},
         told::{SOON, goes, release, told, told_to},
     },
     harness::{Namespace, wait},
-    stuck::custom_type,
 };
 
 /// Creates a volume of 10 Gi with this reclaim policy, bound to a claim of the same name.
@@ -77,49 +74,6 @@ fn disks_follow_their_reclaim_policy_and_load_balancers_are_deleted() {
     for volume in lost.iter().chain([&kept]) {
         assert!(cluster.get(["pv", volume]).is_some(), "{volume}");
     }
-}
-
-#[test]
-fn a_controller_that_is_deleted_before_its_objects_leaves_them_stuck() {
-    let cluster = &*WORLD;
-    custom_type(cluster, "kafka.strimzi.io", "kafkatopics", "KafkaTopic");
-    let topic = |name: &str, place: &str| {
-        cluster.apply(
-            &json!({"apiVersion": "kafka.strimzi.io/v1", "kind": "KafkaTopic", "metadata": {"name": name,
-                "namespace": place, "labels": {"strimzi.io/cluster": "prod"}, "finalizers": ["strimzi.io/topic-operator"]}})
-            .to_string(),
-        );
-    };
-    let labels = json!({"app.kubernetes.io/name": "entity-operator", "strimzi.io/cluster": "prod"});
-    operator("kafka", "prod-entity-operator", &labels);
-    topic("payments", "kafka");
-    let ns = cluster.namespace("topics");
-    topic("elsewhere", ns.name());
-
-    let story = told(cluster, "ns/kafka", "");
-    story
-        .fates("stuck", "which runs in kafka itself and goes first: payments")
-        .fates("stuck", "1 kafkatopics.kafka.strimzi.io with strimzi.io/topic-operator. Nobody else was found who removes that: elsewhere")
-        .is_careful();
-    withstands_less(cluster, "ns/kafka", "", for_all_types(cluster) + 20);
-
-    // The other namespace has only objects of another controller, which runs.
-    let target = format!("ns/{}", ns.name());
-    let story = told(cluster, &target, "");
-    story.fates("released", "It runs");
-    assert!(story.effects_with("stuck").is_empty(), "{story}");
-    let words = [
-        "scale",
-        "deployment",
-        "prod-entity-operator",
-        "--namespace=kafka",
-        "--replicas=0",
-    ];
-    cluster.kubectl(words).success();
-    let story = told(cluster, &target, "");
-    story.fates("stuck", "It was switched off");
-    release(cluster, "kafkatopics.kafka.strimzi.io/elsewhere", ns.name());
-    release(cluster, "kafkatopics.kafka.strimzi.io/payments", "kafka");
 }
 
 #[test]

@@ -192,32 +192,6 @@ fn a_csi_driver_without_a_known_name_is_not_harmless() {
     assert!(story.effects_with("harmless").is_empty(), "{story}");
 }
 
-/// Without its backend an APIService stops the deletion of every namespace, even its own.
-#[test]
-fn an_api_service_is_deleted_before_its_namespace() {
-    let cluster = Cluster::start();
-    let ns = cluster.namespace("metrics");
-    let place = ns.name();
-    ns.apply("{apiVersion: v1, kind: Service, metadata: {name: metrics}, spec: {ports: [{port: 443}]}}");
-    cluster.apply(
-        &json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.metrics.example.test"},
-            "spec": {"group": "metrics.example.test", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
-                "insecureSkipTLSVerify": true, "service": {"namespace": place, "name": "metrics"}}})
-        .to_string(),
-    );
-    let target = format!("ns/{place}");
-    let story = told(&cluster, &target, "");
-    story
-        .fates("broken", "APIService v1.metrics.example.test: nobody serves it any more, and until it is deleted too no namespace")
-        .never_says("APIService v1.apps");
-    story.follow(
-        &cluster,
-        "delete apiservices.apiregistration.k8s.io/v1.metrics.example.test",
-    );
-    story.follow(&cluster, "delete namespace");
-    goes(&cluster, &target, "");
-}
-
 /// An operator outside the catalogue is found by its rights.
 #[test]
 fn an_operator_outside_the_catalogue_is_found_by_its_rights() {
