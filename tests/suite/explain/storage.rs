@@ -3,13 +3,19 @@
 
 mod csi_errors;
 mod honor_reclaim_policy;
+mod keep_disk;
+mod pv_attacher;
+mod pv_disk_deletion;
+mod pv_protection;
 mod pv_reclaim;
 mod pvc_protection;
 mod source_protection;
+mod take_back;
 mod volume_attachment_detach;
 mod volume_attachment_in_use;
 mod volume_attributes_class;
 mod volume_snapshot;
+mod volume_snapshot_content;
 
 use std::time::Duration;
 
@@ -97,6 +103,34 @@ fn bound_claim(ns: &Namespace, class: &str) -> String {
         claim()["status"]["phase"] == "Bound"
     });
     claim()["spec"]["volumeName"].as_str().unwrap().to_owned()
+}
+
+/// Creates a volume by hand, and the claim `data` that binds it. No driver runs, so only its protection holds the volume.
+fn bound_by_hand(cluster: &Cluster, ns: &Namespace, policy: &str) -> String {
+    let volume = cluster.unique(ns.name());
+    cluster.apply(&format!(
+        "{{apiVersion: v1, kind: PersistentVolume, metadata: {{name: {volume}}}, spec: {{capacity: {{storage: 1Mi}}, \
+         accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: {policy}, csi: {{driver: by-hand.example.test, \
+         volumeHandle: disk-{volume}}}}}}}"
+    ));
+    ns.apply(&format!(
+        "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data}}, spec: {{storageClassName: '', volumeName: \
+         {volume}, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}}}"
+    ));
+    wait("volume and claim are bound", SOON, || {
+        let is_bound = |object: Option<Value>| object.unwrap()["status"]["phase"] == "Bound";
+        is_bound(cluster.get(["pv", &volume])) && is_bound(ns.get(["pvc", "data"]))
+    });
+    volume
+}
+
+/// Creates a Pod that uses the claim `data`. It needs no kubelet to end.
+fn pod_with_the_claim(cluster: &Cluster, ns: &Namespace) {
+    ns.apply(&format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: user}}, spec: {{nodeName: {}, terminationGracePeriodSeconds: 0, \
+         containers: [{{name: c, image: i}}], volumes: [{{name: d, persistentVolumeClaim: {{claimName: data}}}}]}}}}",
+        cluster.node()
+    ));
 }
 
 fn node(cluster: &Cluster, name: &str) {

@@ -48,27 +48,35 @@ fn read(plugin: Plugin) -> Told {
 }
 
 impl Told {
-    /// The verdict on one finalizer. An empty name means the wait without a finalizer.
+    /// What is told of one finalizer. An empty name means the wait without a finalizer.
     #[track_caller]
-    pub fn verdict(&self, finalizer: &str) -> &str {
-        let wait = self.0["waitsFor"]
+    fn about(&self, finalizer: &str) -> &Value {
+        self.0["waitsFor"]
             .as_array()
             .into_iter()
             .flatten()
-            .find(|wait| wait["finalizer"]["name"].as_str().unwrap_or_default() == finalizer);
-        wait.and_then(|wait| wait["verdict"].as_str())
+            .find(|wait| wait["finalizer"]["name"].as_str().unwrap_or_default() == finalizer)
             .unwrap_or_else(|| panic!("nothing about {finalizer:?} in {self}"))
+    }
+
+    /// The verdict on one finalizer.
+    #[track_caller]
+    pub fn verdict(&self, finalizer: &str) -> &str {
+        self.about(finalizer)["verdict"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no verdict on {finalizer:?} in {self}"))
+    }
+
+    /// The page below `docs/causes/` of the cause that is told of one finalizer. It is empty if no single cause is told.
+    #[track_caller]
+    pub fn page(&self, finalizer: &str) -> &str {
+        self.about(finalizer)["cause"]["id"].as_str().unwrap_or_default()
     }
 
     /// Who must remove a finalizer, and whether it is there: its name and state.
     #[track_caller]
     pub fn controller(&self, finalizer: &str) -> (&str, &str) {
-        let wait = self.0["waitsFor"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .find(|wait| wait["finalizer"]["name"] == finalizer)
-            .unwrap_or_else(|| panic!("nothing about {finalizer:?} in {self}"));
+        let wait = self.about(finalizer);
         let text = |field: &str| wait["holder"][field].as_str().unwrap_or_default();
         (text("name"), text("state"))
     }
