@@ -7,8 +7,6 @@ mod crashing;
 mod off;
 mod paused;
 mod rights;
-mod uncatalogued;
-mod uninstalled;
 mod with_its_namespace;
 
 use std::sync::LazyLock;

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
+        holder::{Operator, WORLD, going, lease},
         less_is_weaker::withstands_less,
         told::{Told, goes, release, told},
     },

@@ -1,10 +1,11 @@
-//! Strimzi: uninstalled, with its topics and their type still there.
+//! A finalizer of the catalogue: Strimzi is uninstalled, with its topics and their type still there. `holder/` has operators
+//! that crash, are off, or lack a right.
 
 use serde_json::json;
 
-use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
+        holder::{Operator, WORLD, going, lease},
         less_is_weaker::withstands_real_rights,
         replayed::replayed,
         told::{goes, told},
