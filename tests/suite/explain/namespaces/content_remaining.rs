@@ -1,10 +1,9 @@
-//! Namespaces that are stuck in Terminating.
+//! Namespaces with content that stays, or whose deletion is rejected.
 
 use crate::{
     explain::{
         less_is_weaker::{for_all_types, withstands_less, withstands_real_rights},
-        replayed::replayed,
-        told::{SOON, condition, delete, finalize_by_force, goes, release, shell, told, told_to},
+        told::{SOON, condition, delete, goes, release, shell, told, told_to},
     },
     harness::{Cluster, is_since, wait},
     stuck::custom_type,
@@ -12,12 +11,14 @@ use crate::{
 
 const GROUP: &str = "namespaces.example.test";
 
-fn widgets(cluster: &Cluster) -> String {
+/// Defines the type of [`widget`], and returns its name.
+pub(super) fn widgets(cluster: &Cluster) -> String {
     custom_type(cluster, GROUP, "widgets", "Widget");
     format!("widgets.{GROUP}")
 }
 
-fn widget(namespace: &str, name: &str) -> String {
+/// An object with a finalizer that nobody removes.
+pub(super) fn widget(namespace: &str, name: &str) -> String {
     format!(
         "{{apiVersion: {GROUP}/v1, kind: Widget, metadata: {{name: {name}, namespace: {namespace}, finalizers: [widgets.example.test/clean]}}}}"
     )
@@ -151,92 +152,6 @@ fn a_stuck_pod_is_named_although_the_conditions_report_no_content() {
     goes(cluster, &format!("ns/{name}"), "");
 }
 
-#[test]
-fn an_entry_of_spec_finalizers_without_a_controller_is_named() {
-    let cluster = Cluster::shared();
-    for (entry, verdict) in [
-        ("foregroundDeletion", "orphaned"),
-        ("company.example.test/audit", "unknown"),
-    ] {
-        let name = cluster.unique("custom");
-        cluster.apply(&format!(
-            "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}, annotations: {{note: \"it's \\\\ \\\"ours\\\"\"}}}}, spec: {{finalizers: [kubernetes, {entry}]}}}}"
-        ));
-        delete(cluster, &format!("ns/{name}"), "");
-        wait("only that entry is left", SOON, || {
-            cluster.get(["namespace", &name]).unwrap()["spec"]["finalizers"] == serde_json::json!([entry])
-        });
-        // What is unknown is not removed in the first minutes.
-        cluster.deleted_earlier(&format!("namespaces/{name}"), 600);
-        let story = told(cluster, &format!("ns/{name}"), "");
-        assert_eq!(story.verdict(entry), verdict);
-        story
-            .says("spec.finalizers")
-            .says("empty the whole list")
-            .is_careful();
-        withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
-        story.follow(cluster, "finalizers finalize");
-        goes(cluster, &format!("ns/{name}"), "");
-    }
-}
-
-#[test]
-fn the_entry_is_not_removed_while_content_remains() {
-    let cluster = Cluster::shared();
-    let name = cluster.unique("stranded");
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}}}, spec: {{finalizers: [example.test/a]}}}}"
-    ));
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c, namespace: {name}, finalizers: [example.test/keep]}}}}"
-    ));
-    delete(cluster, &format!("ns/{name}"), "");
-    finalize_by_force(cluster, &name, r#"["example.test/a"]"#);
-    let story = told(cluster, &format!("ns/{name}"), "");
-    story
-        .says("would be left behind: ")
-        .says("ORPHANED OBJECTS")
-        .never_advises("finalizers finalize")
-        .is_careful();
-    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
-    finalize_by_force(cluster, &name, r#"["kubernetes"]"#);
-    release(cluster, "configmap/c", &name);
-    goes(cluster, &format!("ns/{name}"), "");
-}
-
-#[test]
-fn both_finalizer_lists_are_shown() {
-    let cluster = Cluster::shared();
-    let name = cluster.unique("rancher");
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}, finalizers: [controller.cattle.io/namespace-auth, example.test/other]}}}}"
-    ));
-    delete(cluster, &format!("ns/{name}"), "");
-    wait("the spec.finalizers of the namespace are empty", SOON, || {
-        cluster.get(["namespace", &name]).unwrap()["spec"]
-            .get("finalizers")
-            .is_none()
-    });
-    cluster.deleted_earlier(&format!("namespaces/{name}"), 600);
-    let story = told(cluster, &format!("ns/{name}"), "");
-    story
-        .says("metadata.finalizers")
-        .says("controller.cattle.io/namespace-auth, example.test/other")
-        .says("which /finalize of spec.finalizers does not touch")
-        .never_advises("finalizers finalize")
-        .is_careful();
-    // A few more requests search for Rancher.
-    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster) + 6);
-    story.follow(cluster, "--finalizer controller.cattle.io/namespace-auth");
-    let left = cluster.get(["namespace", &name]).unwrap();
-    assert_eq!(
-        left["metadata"]["finalizers"],
-        serde_json::json!(["example.test/other"])
-    );
-    told(cluster, &format!("ns/{name}"), "").follow(cluster, "finalizers remove");
-    goes(cluster, &format!("ns/{name}"), "");
-}
-
 /// A webhook whose Service does not exist, for deletions of this group in this namespace.
 pub fn veto(cluster: &Cluster, namespace: &str, name: &str, group: &str) {
     cluster.apply(&format!(
@@ -359,45 +274,5 @@ fn a_policy_that_rejects_the_deletion_of_content_is_named() {
     delete(cluster, &format!("validatingadmissionpolicy/{policy}"), "");
     delete(cluster, &format!("validatingadmissionpolicybinding/{policy}"), "");
     told(cluster, &format!("ns/{name}"), "").never_says("denies the deletion");
-    goes(cluster, &format!("ns/{name}"), "");
-}
-
-#[test]
-fn an_object_in_a_namespace_that_was_finalized_by_force() {
-    let cluster = Cluster::shared();
-    let name = cluster.unique("survivor");
-    let widgets = widgets(cluster);
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}}}}}"
-    ));
-    cluster.apply(&widget(&name, "w"));
-    delete(cluster, &format!("ns/{name}"), "");
-    condition(cluster, &name, "NamespaceFinalizersRemaining", "True");
-    finalize_by_force(cluster, &name, "[]");
-    goes(cluster, &format!("ns/{name}"), "");
-
-    let target = format!("{widgets}/w");
-    let story = told(cluster, &target, &name);
-    story
-        .has_root(&format!("Namespace {name}: does not exist"))
-        .says("delete keys in etcd by hand")
-        .never_advises("etcdctl")
-        .is_careful();
-    // Six requests search for a controller of the unknown finalizer.
-    withstands_less(cluster, &target, &name, 15);
-
-    // A user who may not read the namespace is not told that it is gone.
-    let reader = cluster.user("no-namespaces").may("get,list", &widgets).create();
-    let story = told_to(cluster, &reader, &target, &name);
-    story.never_says("does not exist: it was finalized by force");
-    assert!(story.unread().contains("namespaces"), "{story}");
-
-    let story = told(cluster, &target, &name);
-    replayed(cluster, &target, &name);
-    story.follow(cluster, "kubectl create namespace");
-    told(cluster, &target, &name).never_says("was finalized by force");
-    release(cluster, &target, &name);
-    goes(cluster, &target, &name);
-    story.follow(cluster, "kubectl delete namespace");
     goes(cluster, &format!("ns/{name}"), "");
 }
