@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::STOPPED;
 use crate::{
     explain::{
         less_is_weaker::{for_all_types, withstands_less, withstands_real_rights},
         replayed::replayed,
-        told::{SOON, delete, goes, is_going, release, shell, told, told_to},
+        told::{SOON, delete, goes, is_going, release, told, told_to},
     },
-    harness::{Cluster, Namespace, Options, wait},
+    harness::{Cluster, Namespace, wait},
 };
 
 const FOREGROUND: &str = "foregroundDeletion";
@@ -134,62 +135,31 @@ fn a_cluster_scoped_owner_has_dependents_in_all_namespaces() {
 
 #[test]
 fn a_stopped_garbage_collector_is_named() {
-    let cluster = &Cluster::with(&Options {
-        controller_manager_args: &["--controllers=*,-garbage-collector-controller"],
-        ..Options::default()
-    });
+    let cluster = &*STOPPED;
     let ns = cluster.namespace("halted");
-    for name in ["orphaning", "waiting", "empty"] {
+    for name in ["waiting", "empty"] {
         ns.apply(&format!(
             "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}"
         ));
     }
-    owned(&ns, "kept", &ns.get(["configmap", "orphaning"]).unwrap(), true);
     owned(
         &ns,
         "asked-by-nobody",
         &ns.get(["configmap", "waiting"]).unwrap(),
         true,
     );
-    ns.delete_with("orphan", "configmap/orphaning");
     ns.delete_with("foreground", "configmap/waiting");
     ns.delete_with("foreground", "configmap/empty");
 
     // After such a short time no controller is late.
-    for (target, finalizer) in [
-        ("configmap/orphaning", "orphan"),
-        ("configmap/empty", FOREGROUND),
-        ("configmap/waiting", FOREGROUND),
-    ] {
+    for target in ["configmap/empty", "configmap/waiting"] {
         let story = told(cluster, target, ns.name());
-        assert_eq!(story.verdict(finalizer), "waiting");
+        assert_eq!(story.verdict(FOREGROUND), "waiting");
         story.never_advises("--cascade").never_advises("patch");
     }
-    for name in ["orphaning", "waiting", "empty"] {
+    for name in ["waiting", "empty"] {
         cluster.deleted_earlier(&format!("configmaps/{}/{name}", ns.name()), 62);
     }
-
-    let story = told(cluster, "configmap/orphaning", ns.name());
-    assert_eq!(story.verdict("orphan"), "stalled");
-    story
-        .has_root("Secret kept: still names it as its owner")
-        .says("DATA LOSS")
-        .never_advises("--cascade")
-        .is_careful();
-    replayed(cluster, "configmap/orphaning", ns.name());
-    withstands_less(cluster, "configmap/orphaning", ns.name(), for_all_types(cluster));
-    story.follow(cluster, "--dry-run=server");
-    let by_hand = |command: &&str| command.contains("/metadata/ownerReferences/0") && command.ends_with("]'");
-    let command = story.commands().into_iter().find(by_hand);
-    shell(
-        cluster,
-        command.expect("the dry run of the garbage collector's update"),
-    );
-    let story = told(cluster, "configmap/orphaning", ns.name());
-    assert_eq!(story.verdict("orphan"), "stalled");
-    story.follow(cluster, "--cascade=background");
-    goes(cluster, "configmap/orphaning", ns.name());
-    assert!(!is_going(&ns, "secret/kept"));
 
     let story = told(cluster, "configmap/waiting", ns.name());
     assert_eq!(story.verdict(FOREGROUND), "stalled");
@@ -209,7 +179,5 @@ fn a_stopped_garbage_collector_is_named() {
     goes(cluster, "configmap/empty", ns.name());
 
     delete(cluster, "secret/asked-by-nobody", ns.name());
-    for secret in ["secret/asked-by-nobody", "secret/kept"] {
-        release(cluster, secret, ns.name());
-    }
+    release(cluster, "secret/asked-by-nobody", ns.name());
 }
