@@ -7,6 +7,7 @@ pub mod conversion_webhook;
 mod crd_instances;
 mod etcd_not_writable;
 mod invalid_object;
+mod no_finalizers;
 pub mod stored_version;
 mod unreadable_object;
 pub mod update_rejected;
