@@ -492,6 +492,30 @@ fn each_cause_that_declares_itself_has_a_page() {
 }
 
 #[test]
+fn each_page_has_its_tests_at_the_same_path() {
+    let tests = |path: &str| {
+        let path = root().join(format!("tests/suite/explain/{path}.rs"));
+        fs::read_to_string(path).unwrap_or_default()
+    };
+    let is_tested = |page: &str| {
+        let (folder, file) = page.split_once('/').unwrap();
+        let declared = tests(folder) + &tests(&format!("{folder}/mod"));
+        let line = format!("mod {file};");
+        let mut lines = declared.lines().map(|line| line.trim_start_matches("pub "));
+        lines.any(|declares| declares == line) && tests(page).contains("#[test]")
+    };
+    let untested: Vec<_> = causes()
+        .into_iter()
+        .map(|cause| cause.name)
+        .filter(|page| !is_tested(page))
+        .collect();
+    assert!(
+        untested.is_empty(),
+        "tests/suite/explain/ has no tests at the path of these pages: {untested:#?}"
+    );
+}
+
+#[test]
 fn an_explanation_names_only_pages_that_exist() {
     let tells = |name: &&String| code(&module(name)).contains("Page::of(module_path!())");
     let names = names();

@@ -1,4 +1,5 @@
-//! Stuck deletions, one for each test: the explanation names the cause, and its steps work.
+//! Stuck deletions, one for each test: the explanation names the cause, and its steps work. The tests of a cause have the
+//! path of its page in `docs/causes/`.
 //!
 //! Every JSON document that these tests read is checked against `docs/explain.schema.json`.
 
