@@ -10,10 +10,13 @@ use crate::{
 fn a_content_that_was_deleted_before_its_snapshot_waits_for_its_mark() {
     // The test stops the snapshot-controller; another one in a shared cluster would take over.
     let cluster = &Cluster::start();
-    let ns = cluster.namespace("snapshots");
-    let driver = cluster.csi_driver("snap.example.test").with_snapshots().start();
-    bound_claim(&ns, "snap.example.test");
-    let two = taken(&ns, "snap.example.test", "two");
+    let ns = cluster.namespace("contents");
+    let driver = cluster
+        .csi_driver("content.example.test")
+        .with_snapshots()
+        .start();
+    bound_claim(&ns, "content.example.test");
+    let two = taken(&ns, "content.example.test", "two");
 
     // The content is deleted while its snapshot exists, so it is protected.
     delete(cluster, &["volumesnapshotcontent", &two]);
