@@ -15,7 +15,10 @@ use kube::{
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, time};
 
-use super::types::{Type, Types};
+use super::{
+    types::{Type, Types},
+    wait,
+};
 
 /// Longer than any request of a test; only a frozen server takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -204,9 +207,17 @@ impl Api {
                 .unwrap_or_default()
         };
         let (version, kind) = (text("/apiVersion"), text("/kind"));
-        let ty = self
-            .find(|ty| ty.api_version() == version && ty.kind == kind)
-            .unwrap_or_else(|| panic!("the server has no {version} {kind}"));
+        let mut ty = None;
+        // Discovery knows a new type a moment later than the type is served.
+        wait(
+            &format!("the server has {version} {kind}"),
+            Duration::from_secs(10),
+            || {
+                ty = self.find(|ty| ty.api_version() == version && ty.kind == kind);
+                ty.is_some()
+            },
+        );
+        let ty = ty.expect("the wait ends with a type");
         let namespace = match text("/metadata/namespace") {
             "" => namespace,
             own => own,
