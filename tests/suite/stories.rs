@@ -54,15 +54,17 @@ enum Set {
     Fresh,
     Newest,
     Untold,
+    Unseen,
 }
 
-const SETS: [Set; 6] = [
+const SETS: [Set; 7] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
     Set::Fresh,
     Set::Newest,
     Set::Untold,
+    Set::Unseen,
 ];
 
 #[derive(Debug, PartialEq, Eq)]
