@@ -96,6 +96,12 @@ impl Complaint {
         self.author != Author::OfType
     }
 
+    /// Whether a program that put a finalizer on the object reports a failure. It may write under a name that many programs
+    /// have, such as `manager`.
+    pub fn is_failure_of_holder(&self) -> bool {
+        self.is_failure && self.is_of_holder
+    }
+
     /// Whether it is so recent that its author still tries.
     pub fn is_recent(&self, now: Timestamp) -> bool {
         self.time

@@ -44,6 +44,16 @@ pub(crate) fn add_blockers(finding: &mut Finding, holder: &Holder, tells: Tells)
         finding.wait.on.push(sign.blocker());
         if let Some(object) = &sign.object {
             finding.steps.push(match tells {
+                Tells::Off if sign.trace == Trace::Home => Step {
+                    when: When::Now,
+                    text: format!(
+                        "see whether {} comes back under this name. If its machine and disks are gone for good, nothing is left there to clean up",
+                        sign.source
+                    ),
+                    command: Some(Command::of("kubectl get nodes -o wide", [])),
+                    safety: Safety::ReadOnly,
+                    lets_go: Vec::new(),
+                },
                 Tells::Off => scale_up_step(object, sign.before),
                 _ if sign.trace == Trace::Home => Step {
                     when: When::Now,

@@ -16,7 +16,7 @@ use crate::{
         view::View,
     },
     knowledge::{Entry, FoundBy},
-    object::Finalizer,
+    object::{Finalizer, ObjectRef},
     snapshot::facts::{By, Object},
 };
 
@@ -64,20 +64,41 @@ pub(super) fn add_pod_on_node(daemon_set: &Object, node: &str, holder: &mut Hold
     if !own.is_empty() {
         return;
     }
-    // If no Node has this name, it may still be another name of a Node.
-    let (strength, is_missing, there) = match found {
-        Ok(Some(_)) => (Strength::Strong, false, ""),
-        Ok(None) => (Strength::Moderate, true, ": there is no Node of that name"),
-        Err(missing) => return holder.add_missing(&missing),
-    };
-    let value = format!("has no Pod on node {node}, and no other one can act{there}");
-    let sign = Sign::new(
-        Trace::Workload,
-        Tells::Failing,
-        strength,
-        name_of(daemon_set),
-        value,
-    );
-    // A Pod that is being replaced is missing for a moment.
-    holder.add(sign.about(daemon_set.reference()).lasting(is_missing));
+    match found {
+        Ok(Some(_)) => {
+            let value = format!("has no Pod on node {node}, and no other one can act");
+            let sign = Sign::new(
+                Trace::Workload,
+                Tells::Failing,
+                Strength::Strong,
+                name_of(daemon_set),
+                value,
+            );
+            // A Pod that is being replaced is missing for a moment.
+            holder.add(sign.about(daemon_set.reference()).lasting(false));
+        }
+        // The name may still be another name of a Node. The agents on other nodes are well, so none is at fault.
+        Ok(None) => {
+            let value = format!(
+                "does not exist, and only the Pod of {} on it can act",
+                name_of(daemon_set)
+            );
+            let sign = Sign::new(
+                Trace::Home,
+                Tells::Off,
+                Strength::Moderate,
+                format!("Node {node}"),
+                value,
+            );
+            holder.add(sign.about(ObjectRef {
+                type_name: "nodes".to_owned(),
+                kind: "Node".to_owned(),
+                api_version: "v1".to_owned(),
+                namespace: None,
+                name: node.to_owned(),
+                uid: String::new(),
+            }));
+        }
+        Err(missing) => holder.add_missing(&missing),
+    }
 }

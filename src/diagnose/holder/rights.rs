@@ -136,6 +136,38 @@ pub(super) fn add_who_may_change(
     }
 }
 
+/// Adds workloads that may change the object, and after which annotations or labels of the object are named. A framework
+/// gives every program that is made with it the same finalizer, and the program signs in the domain of its annotations:
+/// `my-operator.kopf.dev/last-handled` (`nolar/kopf:kopf/_cogs/configs/conventions.py`).
+pub(super) fn add_namesakes(object: &Object, holder: &mut Holder, view: &View<'_>) {
+    let marks = ["/metadata/annotations", "/metadata/labels"];
+    let marks = marks
+        .iter()
+        .filter_map(|at| object.value.pointer(at)?.as_object());
+    let domains = marks
+        .flat_map(|all| all.keys())
+        .filter_map(|key| Some(key.split_once('/')?.0));
+    let names: BTreeSet<_> = domains.filter_map(|domain| domain.split('.').next()).collect();
+    if names.is_empty() {
+        return;
+    }
+    let changers = match Changers::of(object, view) {
+        Ok(changers) => changers,
+        Err(missing) => return holder.wait_for(&missing),
+    };
+    let mut candidates = changers.candidates(object);
+    candidates.retain(|candidate| candidate.is_named);
+    let runners = runners(&places(&candidates, &changers), holder, view);
+    let by_account = by_account(&runners);
+    for candidate in &candidates {
+        for object in without_own_pods(own(&by_account, candidate)) {
+            if names.contains(object.name()) {
+                standing::add_standing(object, Strength::Moderate, holder, view);
+            }
+        }
+    }
+}
+
 /// The Pods in the namespaces of accounts that may change the object, without those of a workload that is there, too.
 pub(super) fn lone_pods<'a>(object: &Object, holder: &mut Holder, view: &View<'a>) -> Vec<&'a Object> {
     let changers = match Changers::of(object, view) {

@@ -17,7 +17,7 @@ use crate::{
         timing,
         view::View,
     },
-    knowledge::{Entry, Runs},
+    knowledge::{Entry, FoundBy, Runs},
     object::{Age, Finalizer},
     snapshot::{
         Gap, What, Why,
@@ -51,6 +51,9 @@ pub(super) fn described_with_driver(
         return holder;
     }
     workload::add_workloads(entry, finalizer, object, &mut holder, view);
+    if entry.holder.found_by.contains(&FoundBy::RbacOnKind) {
+        rights::add_namesakes(object, &mut holder, view);
+    }
     let name = driver.map(|driver| driver.name.as_str());
     lease::add_named_leases(entry, name, &mut holder, view);
     if let Some(driver) = driver {

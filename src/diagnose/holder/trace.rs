@@ -36,7 +36,7 @@ pub enum Trace {
     Product,
     /// A part or an owner of its installation: the `CSIDriver`, the package of a definition.
     Installation,
-    /// The namespace that it is installed in.
+    /// The namespace that it is installed in, or the node that it must run on.
     Home,
     /// The fields that it wrote to the object.
     Writer,

@@ -6,7 +6,7 @@ use crate::{
         causes::{advice, operators::resumed, products::olm_subscription, stopped_controller, verdicts},
         complaint::{complaints, lost, own_failures},
         holder,
-        holder::{Holder, Liveness, Names, Sign, Tells, paused},
+        holder::{Holder, Liveness, Names, Sign, Tells, Trace, paused},
         model::{Blocker, CauseState, Evidence, Finding, Safety, Said, Step, Strength, Verdict, When},
         removal::Unable,
         view::View,
@@ -96,6 +96,10 @@ fn signs_in_words(holder: &Holder) -> Vec<String> {
         Liveness::Running => vec![
             format!("It {}runs", likely(Tells::Alive)),
             values_of(Tells::Alive),
+        ],
+        Liveness::Off if holder.with(Tells::Off).all(|sign| sign.trace == Trace::Home) => vec![
+            format!("It {}has nowhere to run", likely(Tells::Off)),
+            values_of(Tells::Off),
         ],
         Liveness::Off => vec![
             format!("It was {}switched off", likely(Tells::Off)),

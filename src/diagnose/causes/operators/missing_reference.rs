@@ -35,7 +35,7 @@
 //!
 //! | verdict | when |
 //! |---|---|
-//! | failing | a recent message of the controller itself names the missing object |
+//! | failing | a recent message of the controller itself, or of the program that put the finalizer on, names the missing object |
 //! | (of the finalizer) | a missing reference alone proves nothing and is only mentioned |
 //!
 //! # What it reads
@@ -150,10 +150,11 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
             value: format!("names {} {name}, which does not exist", ty.kind),
             strength: Strength::Moderate,
         });
-        if complaints
+        if let Some(complaint) = complaints
             .iter()
-            .any(|complaint| reports_missing(&complaint.text, name))
+            .find(|complaint| reports_missing(&complaint.text, name))
         {
+            trust(complaint, finding);
             add_missing_object(object, finding, &reference, view);
         } else {
             finding.say(format!(
@@ -168,10 +169,11 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
     } else {
         &[]
     };
-    for (ty, name) in complaints
-        .iter()
-        .flat_map(|complaint| reported_missing(&complaint.text, view))
-    {
+    let reported = complaints.iter().flat_map(|complaint| {
+        let missing = reported_missing(&complaint.text, view);
+        missing.into_iter().map(move |(ty, name)| (complaint, ty, name))
+    });
+    for (complaint, ty, name) in reported {
         let is_known = |on: &Blocker| on.object.as_ref().is_some_and(|object| object.name == name);
         let namespace = if ty.namespaced { object.namespace() } else { "" };
         let is_absent = || matches!(view.object(&ty.group, &ty.plural, namespace, &name), Ok(None));
@@ -182,8 +184,17 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
                 namespace,
                 name: &name,
             };
+            trust(complaint, finding);
             add_missing_object(object, finding, &reference, view);
         }
+    }
+}
+
+/// The program that put a finalizer on tells why it cannot go on, and what it says is so. Then the reason is known, whatever
+/// the name of that program is.
+fn trust(complaint: &Complaint, finding: &mut Finding) {
+    if finding.wait.verdict == Verdict::Unknown && complaint.is_failure_of_holder() {
+        finding.wait.verdict = Verdict::Failing;
     }
 }
 

@@ -181,12 +181,19 @@ fn finds_the_controller_of_every_entry() {
             assert_ne!(absent.liveness(), Liveness::Gone, "{name}");
         }
         // The controller runs on every node but the one where it must run.
-        if node::node_of_holder(&target, &finalizer, entry).is_some() {
+        if let Some(node) = node::node_of_holder(&target, &finalizer, entry) {
             let mut elsewhere = installation(entry, &finalizer, &target);
             for pod in elsewhere.iter_mut().filter(|one| one.is("", "pods")) {
                 pod.value["spec"]["nodeName"] = json!("another");
             }
-            let elsewhere = search(&World::of(elsewhere));
+            let there = object("", "nodes", "Node", json!({"metadata": {"name": node}}));
+            let without_node = search(&World::of(elsewhere.clone()));
+            assert_eq!(
+                without_node.liveness(),
+                Liveness::Off,
+                "{name}: {without_node:#?}"
+            );
+            let elsewhere = search(&World::of(elsewhere).with(there));
             assert_eq!(elsewhere.liveness(), Liveness::Failing, "{name}: {elsewhere:#?}");
             for hidden in ["pods", "nodes"] {
                 let all = installation(entry, &finalizer, &target);

@@ -93,3 +93,40 @@ fn evaluates_rights_as_the_api_server_does() {
         Verdict::Failing
     );
 }
+
+#[test]
+fn the_operator_of_a_framework_is_whoever_signs_the_object_and_may_change_it() {
+    let world = |namespaced: &str| {
+        let labels = json!({"app": namespaced});
+        let mut operator = deployment("tidy", &labels, 0, 0);
+        operator.value["metadata"]["name"] = namespaced.into();
+        operator.value["spec"]["template"]["spec"]["serviceAccountName"] = "tidy".into();
+        let [mut role, bound] = granted(
+            "tidy",
+            &json!(["namespaces"]),
+            &json!([{"kind": "ServiceAccount", "namespace": "tidy", "name": "tidy"}]),
+        );
+        role.value["rules"] = json!([{"apiGroups": [""], "resources": ["namespaces"], "verbs": ["patch"]}]);
+        World::of([operator, role, bound])
+    };
+    let space = object(
+        "",
+        "namespaces",
+        "Namespace",
+        json!({"metadata": {"name": "old", "finalizers": ["kopf.zalando.org/KopfFinalizerMarker"],
+            "annotations": {"tidy-operator.kopf.dev/last-seen": "x"},
+            "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0},
+            "status": {"phase": "Terminating"}}),
+    );
+    let signed = world("tidy-operator").explain(&space);
+    assert!(
+        signed.waits[0]
+            .says()
+            .contains("Deployment tidy/tidy-operator: is scaled to 0 replicas"),
+        "{signed:#?}"
+    );
+    assert!(first_change(&signed).text.contains("let tidy-operator run again"));
+    // The same rights under a name that the object does not have say nothing.
+    let unsigned = world("another").explain(&space);
+    assert_eq!(verdict(&unsigned), Verdict::Unknown, "{unsigned:#?}");
+}

@@ -107,12 +107,13 @@ fn a_volume_on_a_missing_node_names_that_node() {
         daemons["status"]["desiredNumberScheduled"] == 1 && daemons["status"]["numberReady"] == 1
     });
     let story = told(cluster, &target, place);
-    assert_eq!(story.verdict(finalizer), "failing", "{story}");
+    assert_eq!(story.verdict(finalizer), "waiting", "{story}");
     story
+        .has_root(&format!("Node {node}"))
         .says(&format!(
-            "has no Pod on node {node}, and no other one can act: there is no Node of that name"
+            "does not exist, and only the Pod of DaemonSet {place}/openebs-lvm-node on it can act"
         ))
-        .says("It likely cannot run")
+        .says("It likely has nowhere to run")
         .never_says("It runs")
         .never_advises("--raw")
         .is_careful();

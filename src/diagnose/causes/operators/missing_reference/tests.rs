@@ -38,6 +38,35 @@ fn a_missing_name_in_a_complaint_is_the_cause() {
     assert!(commands(&diagnosis).contains("jsonpath='{.spec.auth[0].credentialsSecretRef}'"));
 }
 
+/// Whatever its name is, the program that put the finalizer on says why it does not go on, and that is so.
+#[test]
+fn what_the_author_of_the_finalizer_misses_and_is_missing_is_the_reason() {
+    let written_by = |author: &str| {
+        let place = object("", "namespaces", "Namespace", json!({"metadata": {"name": "ns"}}));
+        let bucket = object(
+            "s3.aws.test",
+            "buckets",
+            "Bucket",
+            json!({"metadata": {"name": "b", "namespace": "ns", "uid": "u", "finalizers": ["x.test/clean"],
+                "deletionTimestamp": "2026-01-01T11:00:00Z", "managedFields": [
+                    {"manager": "manager", "operation": "Update", "time": "2026-01-01T10:00:00Z",
+                     "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"x.test/clean\"": {}}}}},
+                    {"manager": author, "operation": "Update", "time": "2026-01-01T11:00:05Z", "subresource": "status",
+                     "fieldsV1": {"f:status": {"f:conditions": {"k:{\"type\":\"Synced\"}": {}}}}}]},
+                "spec": {"credentialRef": {"kind": "Secret", "name": "login"}}, "status": {"conditions": [
+                    {"type": "Synced", "status": "False", "reason": "Failed", "message": "Secret \"login\" not found",
+                     "lastTransitionTime": "2026-01-01T11:00:05Z"}]}}),
+        );
+        let world = World::closed()
+            .serving("", "secrets", "Secret")
+            .object("", "secrets", "ns", "login", None)
+            .object("", "namespaces", "", "ns", Some(place));
+        world.explain(&bucket).waits[0].verdict
+    };
+    assert_eq!(written_by("manager"), Verdict::Failing);
+    assert_eq!(written_by("someone-else"), Verdict::Unknown);
+}
+
 #[test]
 fn only_mentions_a_missing_name_without_a_complaint() {
     let diagnosis = explain_with(&json!({"secretName": "aws"}), "throttled, failed to delete");
