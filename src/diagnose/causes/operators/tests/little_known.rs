@@ -23,12 +23,8 @@ fn says_so(finalizer: &str, (group, resource, kind): (&str, &str, &str)) -> bool
 #[test]
 fn only_a_thin_entry_says_that_little_is_known() {
     // Its wait was not read in the sources.
-    let certman = "certman.managed.openshift.io";
-    let request = (certman, "certificaterequests", "CertificateRequest");
-    assert!(says_so(
-        "certificaterequests.certman.managed.openshift.io",
-        request
-    ));
+    let operator = ("operator.ibm.com", "operandrequests", "OperandRequest");
+    assert!(says_so("finalizer.request.ibm.com", operator));
     let challenge = ("acme.cert-manager.io", "challenges", "Challenge");
     assert!(!says_so("finalizer.acme.cert-manager.io", challenge));
     assert!(!says_so("example.com/nobody-knows-this", challenge));

@@ -148,14 +148,23 @@ fn a_field_that_must_be_empty_lists_what_keeps_the_object() {
     assert_ne!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
 }
 
-/// An operation of Deckhouse, which is kept while its phase is `InProgress`.
+/// An operation of KubeBlocks, which is kept while its phase is `Running`.
 fn operation(status: &Value) -> Object {
     object(
-        "virtualization.deckhouse.io",
-        "virtualmachineoperations",
-        "VirtualMachineOperation",
-        json!({"metadata": going("move", "shop", &["virtualization.deckhouse.io/vmop-cleanup"]), "spec": {}, "status": status}),
+        "operations.kubeblocks.io",
+        "opsrequests",
+        "OpsRequest",
+        json!({"metadata": going("move", "shop", &["opsrequest.kubeblocks.io/finalizer"]), "spec": {}, "status": status}),
     )
+}
+
+fn kubeblocks() -> World {
+    World::of(controller(
+        "kb-system",
+        "kubeblocks",
+        &json!({"app.kubernetes.io/name": "kubeblocks", "app.kubernetes.io/component": "apps"}),
+        "operations.kubeblocks.io",
+    ))
 }
 
 /// An address of Deckhouse, which is kept while it is attached.
@@ -179,21 +188,21 @@ fn deckhouse() -> World {
 
 #[test]
 fn a_phase_keeps_the_object_until_it_is_over() {
-    let told = deckhouse().explain(&operation(&json!({"phase": "InProgress"})));
+    let told = kubeblocks().explain(&operation(&json!({"phase": "Running"})));
     assert_eq!(told.waits[0].verdict, Verdict::Waiting, "{told:#?}");
-    assert_eq!(told.waits[0].on[0].says, "status.phase is still InProgress");
+    assert_eq!(told.waits[0].on[0].says, "status.phase is still Running");
     assert!(!commands(&told).contains("finalizers nudge"), "{told:#?}");
 
     // Once it is over, a running controller that does nothing is late.
-    let told = deckhouse().explain(&operation(&json!({"phase": "Completed"})));
+    let told = kubeblocks().explain(&operation(&json!({"phase": "Succeed"})));
     assert_eq!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
     assert_eq!(
         told.waits[0].said.now,
-        ["status.phase is Completed", "so nothing blocks it"]
+        ["status.phase is Succeed", "so nothing blocks it"]
     );
 
     // A phase that nobody can compare is no phase.
-    let told = deckhouse().explain(&operation(&json!({"phase": 1})));
+    let told = kubeblocks().explain(&operation(&json!({"phase": 1})));
     assert_eq!(told.waits[0].verdict, Verdict::Waiting, "{told:#?}");
     assert!(told.waits[0].says().contains("is not known"), "{told:#?}");
 }
@@ -202,14 +211,14 @@ fn a_phase_keeps_the_object_until_it_is_over() {
 fn a_phase_does_not_show_whether_an_unseen_controller_runs() {
     let told = World::of([])
         .hiding_everything()
-        .explain(&operation(&json!({"phase": "InProgress"})));
+        .explain(&operation(&json!({"phase": "Running"})));
     assert_eq!(told.waits[0].verdict, Verdict::Unknown, "{told:#?}");
     // What a controller wrote that is gone holds nothing: it is gone that holds the object.
-    let told = World::of([]).explain(&operation(&json!({"phase": "InProgress"})));
+    let told = World::of([]).explain(&operation(&json!({"phase": "Running"})));
     assert_eq!(told.waits[0].verdict, Verdict::Orphaned, "{told:#?}");
     assert!(told.waits[0].on.is_empty(), "{told:#?}");
     assert!(
-        told.waits[0].says().contains("status.phase is still InProgress"),
+        told.waits[0].says().contains("status.phase is still Running"),
         "{told:#?}"
     );
 }
