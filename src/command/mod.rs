@@ -108,8 +108,19 @@ impl Command {
     }
 
     fn drop_empty_namespace(&mut self) {
-        let is_empty = |pair: &[Word]| pair.iter().map(Word::text).eq(["-n", ""]);
-        if let Some(at) = self.words.windows(2).position(is_empty) {
+        self.drop_pair(|pair| pair.iter().map(Word::text).eq(["-n", ""]));
+    }
+
+    /// The command for an object without a namespace: `-n {namespace}` is left out.
+    #[must_use]
+    pub fn without_namespace(mut self) -> Self {
+        let open = Word(vec![Part::Open("namespace".to_owned())]);
+        self.drop_pair(|pair| matches!(pair, [flag, value] if flag.text() == "-n" && *value == open));
+        self
+    }
+
+    fn drop_pair(&mut self, is_it: impl Fn(&[Word]) -> bool) {
+        if let Some(at) = self.words.windows(2).position(is_it) {
             self.words.drain(at..at + 2);
         }
     }

@@ -214,6 +214,10 @@ fn a_template_reads_words_quotes_and_placeholders() {
     );
     assert_eq!(command.argv()[6], "jsonpath={.spec.a}{\"\\n\"}{end}");
     assert_eq!(
+        command.clone().without_namespace().argv()[..4],
+        ["kubectl", "get", &format!("pv/{EVIL}"), "-o"]
+    );
+    assert_eq!(
         command.filter().as_deref(),
         Some(&["grep", "-e", "a b", EVIL].map(str::to_owned)[..])
     );

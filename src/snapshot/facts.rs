@@ -284,6 +284,14 @@ impl Object {
             .collect()
     }
 
+    /// The keys of its annotations and labels.
+    pub fn marks(&self) -> impl Iterator<Item = &str> {
+        ["/metadata/annotations", "/metadata/labels"]
+            .into_iter()
+            .filter_map(|all| self.value.pointer(all)?.as_object())
+            .flat_map(|all| all.keys().map(String::as_str))
+    }
+
     /// An annotation; empty if it is missing.
     pub fn annotation(&self, name: &str) -> &str {
         self.some_annotation(name).unwrap_or_default()

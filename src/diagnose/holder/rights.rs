@@ -140,13 +140,7 @@ pub(super) fn add_who_may_change(
 /// gives every program that is made with it the same finalizer, and the program signs in the domain of its annotations:
 /// `my-operator.kopf.dev/last-handled` (`nolar/kopf:kopf/_cogs/configs/conventions.py`).
 pub(super) fn add_namesakes(object: &Object, holder: &mut Holder, view: &View<'_>) {
-    let marks = ["/metadata/annotations", "/metadata/labels"];
-    let marks = marks
-        .iter()
-        .filter_map(|at| object.value.pointer(at)?.as_object());
-    let domains = marks
-        .flat_map(|all| all.keys())
-        .filter_map(|key| Some(key.split_once('/')?.0));
+    let domains = object.marks().filter_map(|key| Some(key.split_once('/')?.0));
     let names: BTreeSet<_> = domains.filter_map(|domain| domain.split('.').next()).collect();
     if names.is_empty() {
         return;

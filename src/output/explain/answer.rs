@@ -277,7 +277,8 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
         Verdict::Failing => {
             let fails = format!("{finalizer} is removed by {holder}, which fails");
             let mut said = blocked(wait, "The fault is in", &fails);
-            if wait.blockers.iter().any(is_object) || said.is_empty() {
+            // A quote is led in by the same words.
+            if said.first().is_none_or(|first| !first.starts_with(&fails)) {
                 said.insert(0, format!("{fails}."));
             }
             said
@@ -343,10 +344,6 @@ fn blocker_in_sentences(blocker: &BlockerReport, by: &str, words: &str) -> Vec<S
 /// The blocker that the answer tells.
 pub(super) fn first(wait: &WaitReport) -> Option<&BlockerReport> {
     wait.blockers.iter().find(|blocker| !blocker.rest)
-}
-
-fn is_object(blocker: &BlockerReport) -> bool {
-    !blocker.rest && blocker.object.is_some()
 }
 
 /// Whether the first clause about the state stands in the reason already.

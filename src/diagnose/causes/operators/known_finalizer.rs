@@ -119,10 +119,16 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
         registry::add_described(turn, &described, &mut finding, view);
     }
     let in_command = |template: &Template| {
-        template.fill(|word| {
+        let command = template.fill(|word| {
             placeholder_value(word, object, finalizer, entry.matched(&finalizer.name))
                 .or_else(|| controller_value(word, &entry, &holder))
-        })
+        });
+        // An entry for any kind names a namespace, which not every object has.
+        if object.namespace().is_empty() {
+            command.without_namespace()
+        } else {
+            command
+        }
     };
     finding
         .steps

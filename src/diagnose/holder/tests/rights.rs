@@ -126,6 +126,7 @@ fn the_operator_of_a_framework_is_whoever_signs_the_object_and_may_change_it() {
         "{signed:#?}"
     );
     assert!(first_change(&signed).text.contains("let tidy-operator run again"));
+    assert_eq!(command_line(&signed.steps[0]), "kubectl describe namespaces/old");
     // The same rights under a name that the object does not have say nothing.
     let unsigned = world("another").explain(&space);
     assert_eq!(verdict(&unsigned), Verdict::Unknown, "{unsigned:#?}");
