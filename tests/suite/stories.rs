@@ -55,9 +55,10 @@ enum Set {
     Newest,
     Untold,
     Unseen,
+    Later,
 }
 
-const SETS: [Set; 7] = [
+const SETS: [Set; 8] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -65,6 +66,7 @@ const SETS: [Set; 7] = [
     Set::Newest,
     Set::Untold,
     Set::Unseen,
+    Set::Later,
 ];
 
 #[derive(Debug, PartialEq, Eq)]
