@@ -38,7 +38,7 @@ fn a_missing_name_in_a_complaint_is_the_cause() {
     assert!(commands(&diagnosis).contains("jsonpath='{.spec.auth[0].credentialsSecretRef}'"));
 }
 
-/// Whatever its name is, the program that put the finalizer on says why it does not go on, and that is so.
+/// The program that put the finalizer on misses a Secret, and the Secret is missing. The name of the program does not matter.
 #[test]
 fn what_the_author_of_the_finalizer_misses_and_is_missing_is_the_reason() {
     let written_by = |author: &str| {
