@@ -4,7 +4,7 @@
 //! let cluster = Cluster::shared();
 //! let ns = cluster.namespace("claims");
 //! ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
-//! let reader = cluster.user("reader").may_in(&ns, "get,list", "configmaps").create();
+//! let reader = cluster.user("reader").may_in(ns.name(), "get,list", "configmaps").create();
 //! let out = cluster.plugin(["scan"]).as_user(&reader).run();
 //! assert_eq!(out.code, 0, "{out}");
 //! ```

@@ -38,7 +38,6 @@ impl Authority {
         let certificate = params.self_signed(&key).expect("the certificate can be signed");
         fs::create_dir_all(&folder).expect("the cluster's directory is writable");
         write(&folder.join("ca.crt"), &certificate.pem());
-        write(&folder.join("ca.key"), &key.serialize_pem());
         // A separate key signs service account tokens.
         let accounts = new_key();
         write(&folder.join("accounts.key"), &accounts.serialize_pem());
@@ -49,7 +48,7 @@ impl Authority {
         }
     }
 
-    /// A file of this authority: `ca.crt`, `ca.key`, `accounts.key`, `accounts.pub`.
+    /// A file of this authority: `ca.crt`, `accounts.key`, `accounts.pub`.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

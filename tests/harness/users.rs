@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Cluster, Namespace, api::Api, kubeconfig, kubectl::Kubectl, wait};
+use super::{Cluster, api::Api, kubeconfig, kubectl::Kubectl, wait};
 
 /// A user of the cluster.
 pub struct User {
@@ -62,9 +62,8 @@ impl<'a> UserSetup<'a> {
     }
 
     /// The same in one namespace.
-    pub fn may_in(self, namespace: &Namespace, verbs: &str, resources: &str) -> Self {
-        let namespace = namespace.name().to_owned();
-        self.grant(Some(namespace), verbs, resources)
+    pub fn may_in(self, namespace: &str, verbs: &str, resources: &str) -> Self {
+        self.grant(Some(namespace.to_owned()), verbs, resources)
     }
 
     fn grant(mut self, namespace: Option<String>, verbs: &str, resources: &str) -> Self {

@@ -270,7 +270,7 @@ fn rights_that_are_withdrawn_prove_nothing() {
     delete(&ns, "cm/held");
     let user = cluster
         .user("watcher")
-        .may_in(&ns, "get,list,watch", "configmaps")
+        .may_in(ns.name(), "get,list,watch", "configmaps")
         .create();
     let watch = lines(Plugin::new(["watch", "cm/held", "-n", ns.name()]).as_user(&user));
     watch.see("example.com/held");

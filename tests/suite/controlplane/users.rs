@@ -7,7 +7,7 @@ fn a_user_may_do_only_what_was_granted() {
     let user = cluster
         .user("reader")
         .may("list", "nodes,customresourcedefinitions.apiextensions.k8s.io")
-        .may_in(&ns, "get,list", "configmaps,deployments.apps")
+        .may_in(ns.name(), "get,list", "configmaps,deployments.apps")
         .create();
 
     let list = |resource: &str, namespace: &str| user.kubectl(["get", resource, "-n", namespace]);

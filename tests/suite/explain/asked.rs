@@ -195,7 +195,7 @@ fn a_missing_object_suggests_near_names() {
     );
     let at_home = cluster
         .user("at-home")
-        .may_in(&here, "get,list", "configmaps")
+        .may_in(here.name(), "get,list", "configmaps")
         .create();
     refused(
         explain("uplaods", here.name()).as_user(&at_home),

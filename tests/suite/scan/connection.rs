@@ -180,7 +180,10 @@ fn a_client_certificate_can_be_given_by_flags() {
     let cluster = Cluster::shared();
     let ns = place("certificate");
     let folder = tempfile::tempdir().unwrap();
-    let user = cluster.user("by-flags").may_in(&ns, "get,list", "*").create();
+    let user = cluster
+        .user("by-flags")
+        .may_in(ns.name(), "get,list", "*")
+        .create();
     let pki = cluster.certificate_authority();
     let pki = pki.parent().unwrap();
     let (certificate, key) = (

@@ -70,7 +70,7 @@ fn rights_in_one_namespace_are_enough_to_scan_it() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("mine");
     held(&ns, "kept", "example.com/hold");
-    let user = cluster.user("tenant").may_in(&ns, "get,list", "*").create();
+    let user = cluster.user("tenant").may_in(ns.name(), "get,list", "*").create();
 
     // With `--namespace` it can be read completely, and its Namespace object too.
     let out = cluster
@@ -150,7 +150,7 @@ fn a_user_who_may_list_namespaces_gets_each_of_them_tried() {
     let user = cluster
         .user("by-namespace")
         .may("list", "namespaces")
-        .may_in(&ns, "list", "configmaps")
+        .may_in(ns.name(), "list", "configmaps")
         .create();
     let report = json(cluster.plugin(["scan", "-o", "json"]).as_user(&user));
     assert_eq!(
@@ -179,7 +179,7 @@ fn impersonation_shows_what_another_user_would_see() {
     held(&ns, "kept", "example.com/hold");
     let user = cluster
         .user("other")
-        .may_in(&ns, "get,list", "configmaps")
+        .may_in(ns.name(), "get,list", "configmaps")
         .create();
     let scan = |more: &[&str]| -> Plugin {
         cluster.plugin(

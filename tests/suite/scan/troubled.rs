@@ -7,6 +7,7 @@ use crate::{
     stuck,
 };
 
+/// No test changes it after its start.
 pub fn troubled() -> &'static Cluster {
     static TROUBLED: LazyLock<Cluster> = LazyLock::new(start);
     &TROUBLED
@@ -15,6 +16,10 @@ pub fn troubled() -> &'static Cluster {
 fn start() -> Cluster {
     let cluster = Cluster::start();
     stuck::small_cluster(&cluster);
+    let hold =
+        "metadata: {name: hold, namespace: db, finalizers: [example.com/hold]}, stringData: {k: hidden}";
+    cluster.apply(&format!("{{apiVersion: v1, kind: Secret, {hold}}}"));
+    cluster.delete("secrets/hold", "db");
     // Before any webhook is unavailable, because each one delays every round of the namespace controller by 30
     // seconds.
     wait(
