@@ -277,8 +277,8 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
         Verdict::Failing => {
             let fails = format!("{finalizer} is removed by {holder}, which fails");
             let mut said = blocked(wait, "The fault is in", &fails);
-            // A quote is led in by the same words.
-            if said.first().is_none_or(|first| !first.starts_with(&fails)) {
+            // A blocker without an object is told with these words already.
+            if first(wait).is_none_or(|blocker| blocker.object.is_some()) {
                 said.insert(0, format!("{fails}."));
             }
             said

@@ -154,8 +154,7 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
             .iter()
             .find(|complaint| reports_missing(&complaint.text, name))
         {
-            trust(complaint, finding);
-            add_missing_object(object, finding, &reference, view);
+            add_missing_object(object, finding, complaint, &reference, view);
         } else {
             finding.say(format!(
                 "its {field} names {} {name}, which does not exist",
@@ -184,17 +183,8 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
                 namespace,
                 name: &name,
             };
-            trust(complaint, finding);
-            add_missing_object(object, finding, &reference, view);
+            add_missing_object(object, finding, complaint, &reference, view);
         }
-    }
-}
-
-/// The program that put a finalizer on tells why it cannot go on, and what it says is so. Then the reason is known, whatever
-/// the name of that program is.
-fn trust(complaint: &Complaint, finding: &mut Finding) {
-    if finding.wait.verdict == Verdict::Unknown && complaint.is_failure_of_holder() {
-        finding.wait.verdict = Verdict::Failing;
     }
 }
 
@@ -229,13 +219,24 @@ fn reports_missing(text: &str, name: &str) -> bool {
             .any(|sign| lower.contains(sign))
 }
 
-fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Reference<'_>, view: &View<'_>) {
+fn add_missing_object(
+    object: &Object,
+    finding: &mut Finding,
+    complaint: &Complaint,
+    reference: &Reference<'_>,
+    view: &View<'_>,
+) {
     let Reference {
         field,
         ty,
         namespace,
         name,
     } = reference;
+    // The program that put the finalizer on tells why it cannot go on, and what it says is so. Then the reason is
+    // known, whatever the name of that program is.
+    if finding.wait.verdict == Verdict::Unknown && complaint.is_failure_of_holder() {
+        finding.wait.verdict = Verdict::Failing;
+    }
     if holds_credentials(ty) && is_own_complaint(object, finding, name, view) {
         finding.wait.unable = Some(Unable::Without(Lost::Credentials));
     }

@@ -96,10 +96,10 @@ fn evaluates_rights_as_the_api_server_does() {
 
 #[test]
 fn the_operator_of_a_framework_is_whoever_signs_the_object_and_may_change_it() {
-    let world = |namespaced: &str| {
-        let labels = json!({"app": namespaced});
+    let world = |name: &str| {
+        let labels = json!({"app": name});
         let mut operator = deployment("tidy", &labels, 0, 0);
-        operator.value["metadata"]["name"] = namespaced.into();
+        operator.value["metadata"]["name"] = name.into();
         operator.value["spec"]["template"]["spec"]["serviceAccountName"] = "tidy".into();
         let [mut role, bound] = granted(
             "tidy",
