@@ -112,6 +112,8 @@ mod tests {
         for manager in [
             "manager",
             "cert-manager-controller",
+            "terraform-operator",
+            "pulumi-kubernetes-operator",
             "kube-controller-manager",
             "",
         ] {

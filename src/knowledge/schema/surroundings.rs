@@ -259,9 +259,13 @@ fn is_cloud_alone(id: &str) -> bool {
 }
 
 impl Deployer {
-    /// Whether it writes to objects under this name.
+    /// Whether it writes to objects under this name. An operator named after it, such as `terraform-operator`, is another
+    /// program: `*` does not stand for that part of a name.
     pub fn writes_as(&self, manager: &str) -> bool {
-        self.field_managers.iter().any(|known| glob(known, manager))
+        let names_controller = |name: &str| name.contains("operator") || name.contains("controller");
+        let fits =
+            |known: &String| glob(known, manager) && (names_controller(known) || !names_controller(manager));
+        self.field_managers.iter().any(fits)
     }
 
     /// Whether nothing is given by which the program is recognised, or a part of a name would do.
