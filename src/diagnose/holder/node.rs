@@ -1,6 +1,8 @@
 //! Controllers that run on every node, such as agents for local disks. Only the agent on the object's own node
 //! can act.
 //!
+//! A Pod belongs to the kubelet of its node, or to a program that stands for one.
+//!
 //! The object names its node itself (`openebs/lvm-localpv:pkg/apis/openebs.io/lvm/v1alpha1/lvmvolume.go`
 //! `spec.ownerNodeID`, `topolvm/topolvm:api/v1/logicalvolume_types.go` `spec.nodeName`), or the name of its
 //! finalizer does.
@@ -11,6 +13,7 @@ use crate::{
             pod_template::name_of,
             standing,
             trace::{Holder, Sign, Tells, Trace},
+            writer,
         },
         model::Strength,
         view::View,
@@ -77,28 +80,47 @@ pub(super) fn add_pod_on_node(daemon_set: &Object, node: &str, holder: &mut Hold
             // A Pod that is being replaced is missing for a moment.
             holder.add(sign.about(daemon_set.reference()).lasting(false));
         }
-        // The name may still be another name of a Node. The agents on other nodes are well, so none is at fault.
-        Ok(None) => {
-            let value = format!(
-                "does not exist, and only the Pod of {} on it can act",
-                name_of(daemon_set)
-            );
-            let sign = Sign::new(
-                Trace::Home,
-                Tells::Off,
-                Strength::Moderate,
-                format!("Node {node}"),
-                value,
-            );
-            holder.add(sign.about(ObjectRef {
-                type_name: "nodes".to_owned(),
-                kind: "Node".to_owned(),
-                api_version: "v1".to_owned(),
-                namespace: None,
-                name: node.to_owned(),
-                uid: String::new(),
-            }));
-        }
+        // The agents on other nodes are well, so none is at fault.
+        Ok(None) => holder.add(missing_node(node, &format!("the Pod of {}", name_of(daemon_set)))),
         Err(missing) => holder.add_missing(&missing),
     }
+}
+
+/// Adds that the node of a Pod is gone, if whoever put the finalizer on is the kubelet of that Pod: only a kubelet writes
+/// the state of containers (`kubernetes/kubernetes:pkg/kubelet/status/status_manager.go` syncPod).
+pub(super) fn add_missing_node_of_pod(
+    object: &Object,
+    finalizer: &Finalizer,
+    holder: &mut Holder,
+    view: &View<'_>,
+) {
+    let node = object.text("/spec/nodeName");
+    let kubelet = writer::last_change(object, &["f:status", "f:containerStatuses"]);
+    let Some(author) = writer::author(object, finalizer) else {
+        return;
+    };
+    let is_of_kubelet = kubelet.is_some_and(|change| change.manager == author);
+    if object.resource.name() != "pods" || node.is_empty() || !is_of_kubelet {
+        return;
+    }
+    match view.object("", "nodes", "", node) {
+        Ok(Some(_)) => {}
+        Ok(None) => holder.add(missing_node(node, &author)),
+        Err(missing) => holder.add_missing(&missing),
+    }
+}
+
+/// That nobody can act, because there is no Node of this name. It may still be another name of a Node.
+fn missing_node(node: &str, agent: &str) -> Sign {
+    let value = format!("does not exist, and only {agent} on it can act");
+    let source = format!("Node {node}");
+    let sign = Sign::new(Trace::Home, Tells::Off, Strength::Moderate, source, value);
+    sign.about(ObjectRef {
+        type_name: "nodes".to_owned(),
+        kind: "Node".to_owned(),
+        api_version: "v1".to_owned(),
+        namespace: None,
+        name: node.to_owned(),
+        uid: String::new(),
+    })
 }

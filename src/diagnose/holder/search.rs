@@ -9,7 +9,7 @@ use crate::{
             bystander::Wanted,
             driver,
             driver::Driver,
-            lease, platform, product, rights, silence,
+            lease, node, platform, product, rights, silence,
             trace::{Holder, Sign, Tells, Trace},
             workload, writer,
         },
@@ -228,6 +228,7 @@ pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> H
     product::add_definition(object, &mut holder, view);
     add_candidates(object, Some(finalizer), None, &mut holder, view);
     writer::add_writers(object, finalizer, &mut holder, view);
+    node::add_missing_node_of_pod(object, finalizer, &mut holder, view);
     if holder.liveness() == Liveness::Gone {
         platform::add_platform_of_domain(object, finalizer, &mut holder, view);
         add_lack_of_sight(object, &finalizer.name, &holder, view);

@@ -100,3 +100,35 @@ fn an_undescribed_controller_in_the_domain_of_its_platform_may_be_hidden() {
         assert_eq!(diagnosis.gaps.is_empty(), !is_hidden, "{:?}", diagnosis.gaps);
     }
 }
+
+#[test]
+fn a_pod_of_a_kubelet_whose_node_is_gone_has_nobody_who_can_act() {
+    let pod = |kubelet: &str| {
+        let owns = json!({"manager": "mac-kubelet", "time": "2026-01-01T08:00:00Z",
+            "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"mac.test/vm\"": {}}}}});
+        let wrote = json!({"manager": kubelet, "time": "2026-01-01T08:00:00Z", "subresource": "status",
+            "fieldsV1": {"f:status": {"f:containerStatuses": {}}}});
+        object(
+            "",
+            "pods",
+            "Pod",
+            json!({"metadata": {"name": "runner", "namespace": "ci", "uid": "p", "finalizers": ["mac.test/vm"],
+                "deletionTimestamp": "2026-01-01T09:00:00Z", "managedFields": [owns, wrote]},
+                "spec": {"nodeName": "mac-1"}}),
+        )
+    };
+    let node = |name: &str| object("", "nodes", "Node", json!({"metadata": {"name": name}}));
+    let diagnosis = World::of([node("mac-2")]).explain(&pod("mac-kubelet"));
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+    let says = diagnosis.waits[0].says();
+    assert!(says.contains("only mac-kubelet on it can act"), "{says}");
+    // The node is there, or somebody else runs the containers: then nothing is known.
+    for (name, kubelet) in [("mac-1", "mac-kubelet"), ("mac-2", "kubelet")] {
+        let diagnosis = World::of([node(name)]).explain(&pod(kubelet));
+        assert_eq!(
+            verdict(&diagnosis),
+            Verdict::Unknown,
+            "{name} {kubelet}: {diagnosis:#?}"
+        );
+    }
+}
