@@ -3,6 +3,9 @@
 //! stands inside of an `error: {}` counts, whatever its field is called. A `reason`, `state` or `phase` alone counts if it
 //! complains.
 //!
+//! A text in a list is led in by the name of its item. If the items have times, the list is a history, and what is older than
+//! the deletion is past.
+//!
 //! Such a text may as well report a success. So it counts only if it tells of a failure, or of something that is waited for.
 //! Nothing says when it was written. So it counts only if its manager wrote below the same field of `status`
 //! since the deletion, or if `managedFields` were not read, as in most dumps. Then it is nobody's.
@@ -35,7 +38,7 @@ pub(super) fn complaints(object: &Object, since: Timestamp) -> Vec<Complaint> {
             continue;
         }
         let mut texts = Vec::new();
-        collect(field, value, status, field.clone(), &mut texts);
+        collect(field, value, (status, since), field.clone(), &mut texts);
         found.extend(texts.into_iter().filter_map(|(path, text)| {
             let is_failure = path.split('.').any(names_failure) || reports_failure(&text);
             let is_state = ends_with_one_of(&path, &STATES);
@@ -63,7 +66,13 @@ fn is_about_deletion(text: &str) -> bool {
 }
 
 /// Collects the texts at this field and below it, each with its path.
-fn collect(key: &str, value: &Value, beside: &Value, path: String, found: &mut Vec<(String, String)>) {
+fn collect(
+    key: &str,
+    value: &Value,
+    (beside, since): (&Value, Timestamp),
+    path: String,
+    found: &mut Vec<(String, String)>,
+) {
     if found.len() >= limits::STATUS_TEXTS || path.split('.').count() > limits::FIELD_DEPTH {
         return;
     }
@@ -88,16 +97,56 @@ fn collect(key: &str, value: &Value, beside: &Value, path: String, found: &mut V
             found.push((path, with_reason(key, beside, text)));
         }
         Value::Array(items) => {
-            for item in items.iter().take(limits::STATUS_TEXTS) {
-                collect(key, item, beside, path.clone(), found);
+            let is_new = |item: &&Value| newest_time(item).is_some_and(|time| time >= since);
+            let has_new = items.iter().any(|item| is_new(&item));
+            let told = items
+                .iter()
+                .filter(|item| !has_new || newest_time(item).is_none() || is_new(item));
+            for item in told.take(limits::STATUS_TEXTS) {
+                let first = found.len();
+                collect(key, item, (beside, since), path.clone(), found);
+                for (_, text) in found.iter_mut().skip(first) {
+                    if let Some(name) = name_of(item).filter(|name| !text.contains(name)) {
+                        *text = of_item(name, text);
+                    }
+                }
             }
         }
         Value::Object(fields) if !fields.contains_key("lastTransitionTime") => {
             for (key, inner) in fields {
-                collect(key, inner, value, format!("{path}.{key}"), found);
+                collect(key, inner, (value, since), format!("{path}.{key}"), found);
             }
         }
         _ => {}
+    }
+}
+
+/// The newest time that a field of this item has.
+fn newest_time(item: &Value) -> Option<Timestamp> {
+    let fields = item.as_object().into_iter().flatten();
+    fields.filter_map(|(_, value)| value.as_str()?.parse().ok()).max()
+}
+
+/// What an item of a list calls itself: its `name`, or what kind of step it is.
+fn name_of(item: &Value) -> Option<&str> {
+    let fields = item.as_object()?;
+    let named = |is: fn(&str) -> bool| {
+        fields
+            .iter()
+            .filter(|(key, _)| is(&key.to_lowercase()))
+            .filter_map(|(_, value)| value.as_str())
+            .find(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+    };
+    named(|key| key == "name")
+        .or_else(|| named(|key| key.ends_with("name")))
+        .or_else(|| named(|key| key.ends_with("type")))
+}
+
+/// The text with the name of the item that it is about.
+fn of_item(name: &str, text: &str) -> String {
+    match text.split_once(": ") {
+        Some((key, state)) if ends_with_one_of(key, &STATES) => format!("{key} of {name}: {state}"),
+        _ => format!("{name}: {text}"),
     }
 }
 
@@ -196,6 +245,22 @@ mod tests {
         ] {
             assert_eq!(told(&status, AFTER), [(text.to_owned(), is_failure)], "{status}");
         }
+    }
+
+    #[test]
+    fn a_text_in_a_list_has_the_name_of_its_item_and_what_is_past_is_left_out() {
+        let stage =
+            |name: &str, stopped: &str| json!({"podType": name, "state": "failed", "stopTime": stopped});
+        let failed = |text: &str| vec![(text.to_owned(), true)];
+        let (before, after) = ("2026-01-01T10:00:00Z", "2026-01-01T11:20:00Z");
+        let past = json!({"components": [stage("init", before), stage("init-delete", after)]});
+        assert_eq!(told(&past, AFTER), failed("state of init-delete: failed"));
+        // Without anything newer, it may still be so.
+        let only = json!({"components": [stage("init", before)]});
+        assert_eq!(told(&only, AFTER), failed("state of init: failed"));
+        let named =
+            json!({"components": [{"name": "db", "kind": "Database", "message": "db cannot connect"}]});
+        assert_eq!(told(&named, AFTER), failed("db cannot connect"));
     }
 
     #[test]
