@@ -43,6 +43,13 @@ impl<'a> CustomResourceDefinition<'a> {
         self.versions().find(|version| version.name() == Some(name))
     }
 
+    /// The versions in which objects were ever stored, as far as nobody has cleaned up.
+    pub(crate) fn stored_versions(self) -> impl Iterator<Item = &'a str> {
+        list(&self.0.value, "/status/storedVersions")
+            .iter()
+            .filter_map(Value::as_str)
+    }
+
     /// Whether a webhook converts its objects between versions.
     pub(crate) fn is_converted_by_webhook(self) -> bool {
         self.0.text("/spec/conversion/strategy") == "Webhook"

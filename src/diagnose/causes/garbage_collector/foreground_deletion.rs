@@ -39,7 +39,7 @@
 //! | waiting | dependents block it; each is named with what holds it |
 //! | stalled | none is left, or none is being deleted |
 //! | failing | dependents cannot be listed by anybody |
-//! | unknown | a type could not be listed |
+//! | unknown | no dependent was found, and a type could not be listed |
 //!
 //! # What it reads
 //!
@@ -136,11 +136,8 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
     if let Some(dependent) = made_again {
         add_maker(finding, dependent);
     } else if !any_being_deleted && !timing::is_deletion_recent(owner, view) {
-        finding.wait.verdict = if dependents.are_complete() {
-            Verdict::Stalled
-        } else {
-            Verdict::Unknown
-        };
+        // It deletes all dependents that block at once. So those that it has not asked tell enough, whatever else there is.
+        finding.wait.verdict = Verdict::Stalled;
         finding.say("it has asked none of them to go");
         add_late_garbage_collector(finding, dependents, view);
     }
@@ -249,9 +246,20 @@ pub(crate) fn add_late_garbage_collector(
     dependents: &Dependents<'_>,
     view: &View<'_>,
 ) {
-    let verdict = finding.wait.verdict;
-    conversion_webhook::add_conversion_failure(finding, dependents.server_errors(), view);
+    let (verdict, known) = (finding.wait.verdict, finding.wait.on.len());
+    if dependents.server_errors().any(conversion_webhook::is_reported) {
+        conversion_webhook::add_conversion_failure(finding, dependents.server_errors(), view);
+    } else if !dependents.are_complete() {
+        conversion_webhook::add_dead_webhooks(finding, view);
+    }
     finding.wait.verdict = verdict;
+    let mut added = finding.wait.on.iter().skip(known);
+    if let Some(unlisted) = added.find_map(|blocker| blocker.object.clone()) {
+        finding.say(format!(
+            "a type that nobody can list may stop it: {}",
+            unlisted.name
+        ));
+    }
     finding.steps.push(Step {
         when: When::Now,
         text: "the garbage collector is late: see what it complains of. Up to Kubernetes 1.31 a type that cannot be \

@@ -119,11 +119,43 @@ fn a_garbage_collector_that_deletes_no_dependent_is_stalled() {
     assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
     assert!(said(&diagnosis).contains("it has asked none of them to go"));
     assert!(!commands(&diagnosis).contains("--cascade"));
+    // Nothing else can keep it from asking this one.
     let partly = explain_with(
         &[owned("a", true, false)],
         &[unlisted(Why::Forbidden("no".into()))],
     );
-    assert_eq!(verdict(&partly, NAME), Some(Verdict::Unknown));
+    assert_eq!(verdict(&partly, NAME), Some(Verdict::Stalled));
+}
+
+#[test]
+fn a_conversion_webhook_without_its_service_may_be_what_stops_the_garbage_collector() {
+    let definition = |plural: &str, stored: &[&str]| {
+        object(
+            "apiextensions.k8s.io",
+            "customresourcedefinitions",
+            "CustomResourceDefinition",
+            json!({"metadata": {"name": format!("{plural}.y.test")},
+                "spec": {"group": "y.test", "names": {"plural": plural}, "conversion": {"strategy": "Webhook",
+                    "webhook": {"clientConfig": {"service": {"namespace": "sys", "name": "converter"}}}}},
+                "status": {"storedVersions": stored}}),
+        )
+    };
+    let gaps = [unlisted(Why::Forbidden("no".into()))];
+    let definitions = vec![definition("tokens", &["v1", "v2"]), definition("idle", &[])];
+    let world = world(&[owned("a", true, false)], &gaps)
+        .list(
+            "apiextensions.k8s.io",
+            "customresourcedefinitions",
+            "",
+            definitions,
+        )
+        .object("", "services", "sys", "converter", None)
+        .object("", "namespaces", "", "sys", None);
+    let diagnosis = world.explain(&owner("2026-01-01T11:00:00Z"));
+    assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
+    let told = said(&diagnosis);
+    assert!(told.contains("tokens.y.test"), "{told}");
+    assert!(!told.contains("idle.y.test"), "{told}");
 }
 
 #[test]
