@@ -56,9 +56,10 @@ enum Set {
     Untold,
     Unseen,
     Later,
+    Ninth,
 }
 
-const SETS: [Set; 8] = [
+const SETS: [Set; 9] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -67,6 +68,7 @@ const SETS: [Set; 8] = [
     Set::Untold,
     Set::Unseen,
     Set::Later,
+    Set::Ninth,
 ];
 
 #[derive(Debug, PartialEq, Eq)]
