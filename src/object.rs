@@ -82,6 +82,14 @@ pub fn escape(text: &str, into: &mut String) {
     }
 }
 
+/// The text with a capital letter in front.
+pub fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// The object as a part of a sentence: `PersistentVolumeClaim db/data-0`, `Node node-7`.
 pub fn in_words(kind: &str, namespace: Option<&str>, name: &str) -> String {
     match namespace {

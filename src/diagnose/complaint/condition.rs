@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 use super::{Complaint, author, join, reports_failure, shortened};
-use crate::{diagnose::kinds::Condition, snapshot::facts::Object};
+use crate::{diagnose::kinds::Condition, object::capitalized, snapshot::facts::Object};
 
 /// Words in types that are bad if they are True. `Recoverable` and `Terminal` are those of ACK
 /// (`aws-controllers-k8s/runtime:apis/core/v1alpha1/conditions.go`).
@@ -47,7 +47,9 @@ pub(super) fn complaints(object: &Object, since: Timestamp) -> impl Iterator<Ite
 
 fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Option<Complaint> {
     let (type_name, reason, message) = (condition.kind(), condition.reason(), condition.message());
-    let says = |words: &[&str]| words.iter().any(|word| type_name.contains(word));
+    // Some types begin with a small letter: `error`.
+    let told = capitalized(type_name);
+    let says = |words: &[&str]| words.iter().any(|word| told.contains(word));
     let of_deletion = DELETION
         .iter()
         .any(|word| type_name.contains(word) || reason.contains(word));
@@ -107,6 +109,7 @@ mod tests {
             ("Ready", "False", "no endpoints"),
             ("ACK.Recoverable", "True", "the resource doesn't exist"),
             ("ReconcileError", "True", "x"),
+            ("error", "True", "storage s3 doesn't exist"),
             ("Stalled", "True", "x"),
             ("Deleting", "True", "waiting for 2 volumes"),
             ("Dependencies", "True", "cannot list Services"),

@@ -4,6 +4,7 @@
 use super::layout::{Layout, sentence};
 use crate::{
     diagnose::Safety,
+    object::capitalized,
     output::{paste, safe::harmless, when},
     report::explain::StepReport,
 };
@@ -98,11 +99,4 @@ pub(in crate::output) fn blocks(steps: &[StepReport]) -> Vec<(String, &[StepRepo
 
 fn costs(step: &StepReport) -> bool {
     step.safety == Safety::Destructive
-}
-
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

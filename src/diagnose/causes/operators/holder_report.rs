@@ -12,7 +12,7 @@ use crate::{
         view::View,
     },
     knowledge::{Consequence, Entry, schema::Meaning},
-    object::Finalizer,
+    object::{Finalizer, List, capitalized},
     snapshot::facts::Object,
 };
 
@@ -137,14 +137,6 @@ fn why_unknown(holder: &Holder) -> String {
     holder
         .unproved_in_words()
         .unwrap_or_else(|| "not found (inconclusive)".to_owned())
-}
-
-/// The text with a capital letter in front.
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Adds the marks that pause the controller for this object, or for the one that it names in a label.
@@ -282,7 +274,7 @@ pub(crate) fn removal_step(
     holder: &Holder,
     (consequence, text): (Consequence, &str),
 ) -> Option<Step> {
-    let is_in_spec = finalizer.list != crate::object::List::Metadata;
+    let is_in_spec = finalizer.list != List::Metadata;
     if holder.liveness() != Liveness::Gone || object.deletion().is_none() || is_in_spec {
         return None;
     }
