@@ -130,7 +130,7 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     let is_named = !is_described && referrers::add_referrers(object, finding, view);
     let is_complete = view.missed() == missed_before;
     let is_free = finding.wait.on.is_empty() && !is_named;
-    if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::SILENCE {
+    if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::NOT_ACTED {
         mark_stalled(object, finding, is_described, view);
         // It may wait for something that was not read.
         if finding.wait.verdict == Verdict::Stalled && !is_complete {

@@ -22,6 +22,10 @@ const NODE: [&str; 4] = [
 /// Names what is attached. Only an attachment that is being deleted and does not go blocks: the others may stay attached to
 /// a node that lives on.
 pub(super) fn add_attachments(object: &Object, finding: &mut Finding, runs: bool, view: &View<'_>) {
+    // A Pod stands for no node: most volumes there are those of others.
+    if object.is("", "pods") {
+        return;
+    }
     let Some(node) = NODE
         .iter()
         .map(|field| object.text(field))
