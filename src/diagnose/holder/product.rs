@@ -118,10 +118,10 @@ fn home(definition: &Object) -> Option<String> {
 /// such as a `ProviderRevision` of a Crossplane provider. The controller is uninstalled with that package.
 fn add_missing_owners(definition: &Object, holder: &mut Holder, view: &View<'_>) {
     for owner in OwnerReference::all(definition) {
-        let (kind, name) = (owner.kind(), owner.name());
-        let Some((group, _)) = owner.api_version().split_once('/') else {
+        let (kind, name, group) = (owner.kind(), owner.name(), owner.group());
+        if group.is_empty() {
             continue;
-        };
+        }
         let gone = match view.kind(group, kind) {
             Some(ty) => match view.object(&ty.group, &ty.plural, "", name) {
                 Ok(found) => found.is_none(),

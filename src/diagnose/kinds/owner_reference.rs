@@ -32,6 +32,11 @@ impl<'a> OwnerReference<'a> {
         text(self.0, "/apiVersion")
     }
 
+    /// The group of the owner.
+    pub(crate) fn group(self) -> &'a str {
+        self.api_version().split_once('/').map_or("", |(group, _)| group)
+    }
+
     /// The kind of the owner.
     pub(crate) fn kind(self) -> &'a str {
         text(self.0, "/kind")
@@ -95,6 +100,7 @@ mod tests {
         );
         reads!(pod => |object| OwnerReference::all(object).next();
             |first| first.map_or("", OwnerReference::api_version) => "apps/v1", absent "";
+            |first| first.map_or("", OwnerReference::group) => "apps", absent "";
             |first| first.map_or("", OwnerReference::kind) => "ReplicaSet", absent "";
             |first| first.map_or("", OwnerReference::name) => "web-1", absent "";
             |first| first.map_or("", OwnerReference::uid) => "u-1", absent "";

@@ -56,7 +56,7 @@ use crate::{
         model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, When},
         view::View,
     },
-    object::ResourceType,
+    object::{ResourceType, is_custom_group},
     snapshot::facts::{By, Object},
 };
 
@@ -89,8 +89,9 @@ pub(crate) const CAUSE: Cause = Cause {
 
 fn add_absent_owners(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
     let object = subject.object;
-    // The owners of Pods are created and deleted all the time, and the causes of Pods handle them.
-    if object.is("", "pods") {
+    // The usual owners of Pods are created and deleted all the time, and the causes of Pods handle them.
+    let is_custom = |owner: OwnerReference<'_>| is_custom_group(owner.group());
+    if object.is("", "pods") && !OwnerReference::all(object).all(is_custom) {
         return;
     }
     let Some(first) = findings.first_mut() else {
@@ -121,9 +122,7 @@ fn add_absent_owners(subject: &Subject<'_>, findings: &mut [Finding], view: &Vie
 }
 
 fn owner_state(object: &Object, reference: OwnerReference<'_>, view: &View<'_>) -> OwnerState {
-    let api_version = reference.api_version();
-    let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    let Some(ty) = view.kind(group, reference.kind()) else {
+    let Some(ty) = view.kind(reference.group(), reference.kind()) else {
         // A group that did not list its types may have the kind.
         return if view.knows_all_types() {
             OwnerState::NoSuchKind
@@ -294,5 +293,27 @@ mod tests {
         );
         let here = told("here", "the-one");
         assert!(!here.contains("the garbage collector"), "{here}");
+    }
+
+    #[test]
+    fn a_pod_of_a_custom_owner_that_is_gone_names_it_and_one_of_a_replica_set_does_not() {
+        let told = |api_version: &str, kind: &str| {
+            let mut metadata = going("runner", "ci", &["x.test/hold"]);
+            metadata["ownerReferences"] =
+                json!([{"apiVersion": api_version, "kind": kind, "name": "pool", "uid": "gone"}]);
+            let pod = object("", "pods", "Pod", json!({"metadata": metadata}));
+            let world =
+                World::of([])
+                    .serving("x.test", "pools", "Pool")
+                    .serving("apps", "replicasets", "ReplicaSet");
+            outlook(&world.explain(&pod))
+        };
+        let custom = told("x.test/v1", "Pool");
+        assert!(
+            custom.contains("none of its owners is there (Pool pool)"),
+            "{custom}"
+        );
+        let usual = told("apps/v1", "ReplicaSet");
+        assert!(!usual.contains("none of its owners"), "{usual}");
     }
 }
