@@ -83,10 +83,10 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
 /// What is added only to the findings about an object that is being deleted, in this order.
 const OF_A_DELETION: [Stage; 5] = [
     Stage::Vetoes,
+    Stage::Refusals,
     Stage::Belongings,
     Stage::References,
     Stage::Surroundings,
-    Stage::Refusals,
 ];
 
 /// The object, before it is looked at.

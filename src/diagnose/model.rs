@@ -90,6 +90,7 @@ impl Finding {
                 on: Vec::new(),
                 may_be: BTreeSet::new(),
                 unable: None,
+                trial: None,
                 vetoes: Vec::new(),
             },
             outlook: Vec::new(),
@@ -256,6 +257,8 @@ pub struct Wait {
     pub unable: Option<Unable>,
     /// Why the finalizer must not be removed by hand, whatever the verdict.
     pub vetoes: Vec<Veto>,
+    /// The step that tries an update, if somebody is asked first who may refuse it.
+    pub trial: Option<Step>,
 }
 
 /// The description of a finalizer in the catalogue.

@@ -90,6 +90,7 @@ impl Diagnosed {
             on: Vec::new(),
             may_be: BTreeSet::new(),
             unable: self.unable,
+            trial: None,
             vetoes: self.vetoes.clone(),
         };
         let diagnosis = Diagnosis {

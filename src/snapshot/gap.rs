@@ -156,7 +156,9 @@ impl Gap {
             What::TypeIn { name, namespace, .. } => format!("{name} in {namespace} could not be read: {why}"),
             What::Controller(product) => format!("the controller of {product} could not be seen: {why}"),
             What::Version => format!("the version of the API server could not be read: {why}"),
-            What::Discovery if self.why == Why::NotInDump => "the recording has no list of all types".into(),
+            What::Discovery if matches!(self.why, Why::NotInDump) => {
+                "the recording has no list of all types".into()
+            }
             _ => why,
         }
     }

@@ -96,14 +96,14 @@ pub(crate) struct Subject<'a> {
 pub(crate) enum Stage {
     /// Why a finalizer must not be removed by hand.
     Vetoes,
+    /// What refuses the removal.
+    Refusals,
     /// Where the object belongs.
     Belongings,
     /// What the object names and nobody has.
     References,
     /// What stands around the object.
     Surroundings,
-    /// What refuses the removal, which also explains why a controller has not acted.
-    Refusals,
     /// What becomes of it and of what it stands for, also if it is not being deleted.
     Fate,
     /// What is said once for the target and all that it waits for.

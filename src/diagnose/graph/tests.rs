@@ -30,6 +30,7 @@ fn wait(verdict: Verdict, says: &str, on: Vec<Blocker>) -> Wait {
         on,
         may_be: BTreeSet::new(),
         unable: None,
+        trial: None,
         vetoes: Vec::new(),
     }
 }

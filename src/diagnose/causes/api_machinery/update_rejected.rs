@@ -295,14 +295,25 @@ fn add_possible_rejections(
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     };
-    // Nothing else explains a stalled object. A refusal would, and it makes each further try useless, so the cause is open.
-    if finding.wait.verdict == Verdict::Stalled {
-        finding.wait.verdict = Verdict::Unknown;
-        finding.say(NOT_KNOWN);
-        finding.steps.insert(0, step);
-    } else {
-        finding.steps.push(step);
-    }
+    finding.steps.push(step.clone());
+    finding.wait.trial = Some(step);
+    doubt_stalled(finding);
+}
+
+/// Takes back that a controller has not acted, if its update may be refused. A refusal would explain it, and it makes each
+/// further try useless, so the cause is open.
+pub(crate) fn doubt_stalled(finding: &mut Finding) {
+    let Some(trial) = finding
+        .wait
+        .trial
+        .take_if(|_| finding.wait.verdict == Verdict::Stalled)
+    else {
+        return;
+    };
+    finding.wait.verdict = Verdict::Unknown;
+    finding.say(NOT_KNOWN);
+    finding.steps.retain(|step| *step != trial);
+    finding.steps.insert(0, trial);
 }
 
 #[cfg(test)]

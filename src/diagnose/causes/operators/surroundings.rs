@@ -68,7 +68,10 @@ mod type_schema;
 
 use crate::{
     diagnose::{
-        causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
+        causes::{
+            api_machinery::update_rejected,
+            cause::{Cause, On, Reads, Stage, Subject, Tells},
+        },
         complaint::{join, shortened},
         events::newest_event,
         holder::{Liveness, author_and_last_change, is_silent},
@@ -132,6 +135,7 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     let is_free = finding.wait.on.is_empty() && !is_named;
     if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::NOT_ACTED {
         mark_stalled(object, finding, is_described, view);
+        update_rejected::doubt_stalled(finding);
         // It may wait for something that was not read.
         if finding.wait.verdict == Verdict::Stalled && !is_complete {
             finding.wait.verdict = Verdict::Unknown;

@@ -175,6 +175,7 @@ fn a_rescue_of_a_claim_that_is_killed_before_any_step_goes_on() {
 }
 
 #[test]
+#[ignore = "restarts programs for minutes: scripts/long rescue"]
 fn a_rescue_of_a_claim_goes_on_after_the_api_server_was_killed_before_any_step() {
     let cluster = Cluster::start();
     let disk = deleted(&cluster, "claim-cut-off");
@@ -182,6 +183,7 @@ fn a_rescue_of_a_claim_goes_on_after_the_api_server_was_killed_before_any_step()
 }
 
 #[test]
+#[ignore = "restarts programs for minutes: scripts/long rescue"]
 fn a_rescue_of_a_claim_goes_on_after_kube_controller_manager_was_killed_before_any_step() {
     let cluster = Cluster::start();
     let disk = deleted(&cluster, "claim-uncontrolled");

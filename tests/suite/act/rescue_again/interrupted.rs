@@ -114,6 +114,7 @@ pub(super) fn unserved((gate, run): Held, end_pods: &dyn Fn(), disk: &Disk<'_>) 
 }
 
 #[test]
+#[ignore = "restarts programs for minutes: scripts/long rescue"]
 fn a_rescue_goes_on_after_kube_controller_manager_was_killed_before_any_step() {
     let cluster = Cluster::start();
     let disk = Disk::made(&cluster, "uncontrolled");
@@ -121,6 +122,7 @@ fn a_rescue_goes_on_after_kube_controller_manager_was_killed_before_any_step() {
 }
 
 #[test]
+#[ignore = "restarts programs for minutes: scripts/long rescue"]
 fn a_rescue_goes_on_after_the_api_server_was_killed_before_any_step() {
     let cluster = Cluster::start();
     let disk = Disk::made(&cluster, "cut-off");
