@@ -12,7 +12,7 @@ use std::{fs, io};
 
 use flate2::{Compression, write::DeflateEncoder};
 
-use crate::schema::{Located, Match};
+use crate::schema::{Entry, Located, Match};
 
 /// A block ends with the first entry that makes it this large. Larger blocks pack better, and smaller ones are unpacked
 /// in less time. 3.0 MB become 0.76 MB in blocks of 8 KiB, 0.54 MB in these, and 0.46 MB in blocks of 128 KiB.
@@ -43,7 +43,7 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
         }
         let at = blocks.len() - 1;
         let start = blocks[at].len();
-        blocks[at].push_str(&serde_json::to_string(&located.entry)?);
+        blocks[at].push_str(&without_defaults(&located.entry)?);
         let _ = writeln!(spans, "    ({at}, {start}, {}),", blocks[at].len());
     }
     let mut packed = Vec::new();
@@ -91,6 +91,20 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     fs::write(out.join("catalogue.deflate"), packed)?;
     fs::write(out.join("kinds.txt"), kinds(entries))?;
     fs::write(out.join("catalogue.rs"), code)
+}
+
+/// The entry as JSON, without what nearly all entries have: reading it puts that back.
+fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
+    let mut json = serde_json::to_value(entry)?;
+    if let Some(fields) = json.as_object_mut() {
+        fields.retain(|field, value| match field.as_str() {
+            "match" => value != "exact",
+            "list" => value != "metadata",
+            "example" => value != entry.name.as_str(),
+            _ => true,
+        });
+    }
+    serde_json::to_string(&json)
 }
 
 /// Every kind in the catalogue, one a line: without it, whether a word is a type would cost parsing all entries. One text

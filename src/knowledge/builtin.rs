@@ -47,7 +47,11 @@ fn parse(at: usize) -> Option<Entry> {
     let &(block, start, end) = SPANS.get(at)?;
     let json = block_text(usize::from(block))?.get(as_usize(start)?..as_usize(end)?)?;
     // `build.rs` wrote it from this type, and a test reads every entry.
-    serde_json::from_str(json).ok()
+    let mut entry: Entry = serde_json::from_str(json).ok()?;
+    if entry.example.is_empty() {
+        entry.example.clone_from(&entry.name);
+    }
+    Some(entry)
 }
 
 /// The entries of one block. It is unpacked once, because its entries have similar names and are often used together.

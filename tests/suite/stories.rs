@@ -57,9 +57,10 @@ enum Set {
     Unseen,
     Later,
     Ninth,
+    Tenth,
 }
 
-const SETS: [Set; 9] = [
+const SETS: [Set; 10] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -69,6 +70,7 @@ const SETS: [Set; 9] = [
     Set::Unseen,
     Set::Later,
     Set::Ninth,
+    Set::Tenth,
 ];
 
 #[derive(Debug, PartialEq, Eq)]

@@ -28,7 +28,8 @@ pub struct Entry {
     /// The list that contains it.
     #[serde(default)]
     pub list: List,
-    /// A real name; for an exact match, the name itself.
+    /// A real name; for an exact match, the name itself, which the built-in catalogue leaves out.
+    #[serde(default)]
     pub example: String,
     /// The project that owns it.
     pub project: String,

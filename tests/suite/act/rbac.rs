@@ -221,6 +221,10 @@ fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
         "accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Delete",
         "csi": {"driver": "none.example.test", "volumeHandle": "a"}}}"#,
     );
+    // The plan holds for one version of the volume, and its controller writes the phase.
+    wait("the controller has seen the volume", SOON, || {
+        cluster.get(["pv", "kept"]).unwrap()["status"]["phase"] == "Available"
+    });
     let rescue = ["rescue", "pv/kept", "--only-retain"];
     let out = actor.confirm(&rescue).run();
     assert_eq!(out.code, 0, "{out}");
