@@ -36,7 +36,7 @@
 //! | verdict | when |
 //! |---|---|
 //! | waiting | pods do not end or do not start, clean-up Jobs do not end, or a neighbour is in deletion or not ready |
-//! | stalled | after an hour: the controller runs, all of this was read, and nothing was found |
+//! | stalled | after 35 minutes: the controller runs, all of this was read, and nothing was found |
 //! | (of the finalizer) | a living object is only named |
 //!
 //! # What it reads
