@@ -194,20 +194,22 @@ fn a_snapshot_stays_while_its_driver_fails_to_delete_it() {
           spec: {volumeSnapshotClassName: snapshot.example.test, source: {persistentVolumeClaimName: data}}}",
     );
     let snapshot = || ns.get(["volumesnapshot", "s"]);
-    wait("the snapshot is taken", SOON, || {
-        snapshot().unwrap()["status"]["readyToUse"] == true
+    // The controller writes the status and the finalizer in two requests, in either order.
+    wait("the snapshot is taken and protected", SOON, || {
+        let snapshot = snapshot().unwrap();
+        snapshot["status"]["readyToUse"] == true
+            && finalizers(&snapshot)
+                .contains(&"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection")
     });
     let taken = snapshot().unwrap();
-    assert!(
-        finalizers(&taken).contains(&"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection"),
-        "{taken:#}"
-    );
     let content = taken["status"]["boundVolumeSnapshotContentName"]
         .as_str()
         .unwrap();
     let content = || cluster.get(["volumesnapshotcontent", content]);
     let protection = ["snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"];
-    assert_eq!(finalizers(&content().unwrap()), protection);
+    wait("its content is protected", SOON, || {
+        finalizers(&content().unwrap()) == protection
+    });
 
     driver.fails("DeleteSnapshot", "snapshot is locked");
     ns.kubectl(["delete", "volumesnapshot", "s", "--wait=false"])
