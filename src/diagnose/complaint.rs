@@ -109,6 +109,11 @@ impl Complaint {
             .is_some_and(|time| timing::is_recent_complaint(time, now))
     }
 
+    /// Whether it was made at this time or later.
+    pub fn is_since(&self, since: Timestamp) -> bool {
+        self.time.max(self.written).is_some_and(|time| time >= since)
+    }
+
     /// The report as evidence.
     pub fn evidence(&self, now: Timestamp) -> Evidence {
         let ago = self

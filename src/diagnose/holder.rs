@@ -16,6 +16,7 @@ pub mod paused;
 mod platform;
 mod pod_template;
 mod product;
+mod program;
 pub mod rbac;
 mod reach;
 mod rights;

@@ -14,6 +14,8 @@ pub(crate) const NAMES_IN_EFFECT: usize = 4;
 /// Finalizers whose controller is searched for before a deletion. RBAC is read once for all of them. Each catalogue
 /// entry costs up to a dozen requests, and a namespace may contain objects of every operator.
 pub(crate) const HOLDERS_SEARCHED: usize = 16;
+/// Workloads of one product that may be its controller: an operator, and its webhook server. Of more, it may be any.
+pub(crate) const LIKELY_CONTROLLERS: usize = 2;
 /// Volumes that are read one by one. If there are more, all volumes are listed.
 pub(crate) const VOLUMES_ONE_BY_ONE: usize = 10;
 /// Custom types that one controller may change. An account that may change more is an administrator, and reading all

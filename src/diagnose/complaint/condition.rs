@@ -67,7 +67,9 @@ fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Opt
     // Whoever wrote it again since then still says so.
     let is_fresh = time.max(written).is_some_and(|time| time >= since);
     let text = shortened(&join(reason, message));
-    (is_bad && !message.is_empty() && (is_fresh || of_deletion || is_negative)).then(|| Complaint {
+    // An error of before the deletion that nobody took back may still be the reason.
+    let is_open = is_fresh || of_deletion || is_negative || reports_failure(message);
+    (is_bad && !message.is_empty() && is_open).then(|| Complaint {
         is_of_holder: false,
         source: source(object, type_name),
         is_failure: says(&ERRORS) || reports_failure(&text),

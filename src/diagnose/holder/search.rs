@@ -9,7 +9,7 @@ use crate::{
             bystander::Wanted,
             driver,
             driver::Driver,
-            lease, node, platform, product, rights, silence,
+            lease, node, platform, product, program, rights, silence,
             trace::{Holder, Sign, Tells, Trace},
             workload, writer,
         },
@@ -227,8 +227,15 @@ pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> H
     let mut holder = Holder::default();
     product::add_definition(object, &mut holder, view);
     add_candidates(object, Some(finalizer), None, &mut holder, view);
+    holder.doubt_many();
     writer::add_writers(object, finalizer, &mut holder, view);
     node::add_missing_node_of_pod(object, finalizer, &mut holder, view);
+    if holder.liveness() == Liveness::Unknown {
+        program::add_program(object, finalizer, &mut holder, view);
+        if holder.liveness() == Liveness::Running && is_late(object, view) {
+            check_rights(object, &mut holder, view);
+        }
+    }
     if holder.liveness() == Liveness::Gone {
         platform::add_platform_of_domain(object, finalizer, &mut holder, view);
         add_lack_of_sight(object, &finalizer.name, &holder, view);

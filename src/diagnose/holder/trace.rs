@@ -339,6 +339,19 @@ impl Holder {
         format!("{}{more}. That may be it, under another name", named.join("; "))
     }
 
+    /// Takes back that workloads are likely the controller, if many of one product may be it. One more of them may be the
+    /// one that is gone.
+    pub(super) fn doubt_many(&mut self) {
+        if self.running().len() <= limits::LIKELY_CONTROLLERS {
+            return;
+        }
+        for sign in &mut self.signs {
+            if sign.trace == Trace::Workload && sign.tells == Tells::Alive {
+                sign.tells = Tells::Possible;
+            }
+        }
+    }
+
     /// The workload that is taken for the controller, whether it runs or not, if it is only one.
     pub fn workload(&self) -> Option<&ObjectRef> {
         let found: BTreeSet<_> = self

@@ -48,6 +48,12 @@ impl<'a> PodSpec<'a> {
         self.containers().filter_map(|(_, image)| image)
     }
 
+    /// What its containers start, where a container does not leave that to its image.
+    pub(crate) fn commands(self) -> impl Iterator<Item = &'a str> {
+        let containers = list(self.0, "/containers").iter();
+        containers.filter_map(|container| some_text(container, "/command/0"))
+    }
+
     /// Its volumes.
     pub(crate) fn volumes(self) -> impl Iterator<Item = Volume<'a>> {
         list(self.0, "/volumes").iter().map(Volume)
@@ -68,6 +74,7 @@ mod tests {
             containers: vec![core::Container {
                 name: "main".into(),
                 image: Some("example/issuer:1".into()),
+                command: Some(vec!["/bin/issuer".into(), "serve".into()]),
                 ..Default::default()
             }],
             volumes: Some(vec![core::Volume {
@@ -90,6 +97,7 @@ mod tests {
             |spec| spec.service_account() => "issuer", absent "";
             |spec| spec.container_names().collect::<Vec<_>>() => ["main"], absent [""; 0];
             |spec| spec.images().collect::<Vec<_>>() => ["example/issuer:1"], absent [""; 0];
+            |spec| spec.commands().collect::<Vec<_>>() => ["/bin/issuer"], absent [""; 0];
             |spec| spec.volumes().filter_map(Volume::name).collect::<Vec<_>>() => ["data"], absent [""; 0];
         );
     }

@@ -383,6 +383,20 @@ pub enum Wait {
 }
 
 impl Wait {
+    /// The kinds of the objects that it is about; none where the object itself or something else tells.
+    pub fn kinds(&self) -> &[KindPattern] {
+        match self {
+            Wait::InstancesOf(kinds)
+            | Wait::InstancesBeside(kinds)
+            | Wait::ChildObjects(kinds)
+            | Wait::UsedBy(kinds)
+            | Wait::Parent(kinds) => kinds,
+            _ => &[],
+        }
+    }
+}
+
+impl Wait {
     /// The finalizers for which this word can be looked up, by a cause of their own; none if it can be for all.
     pub fn only_for(&self) -> Option<&'static [&'static str]> {
         Some(match self {

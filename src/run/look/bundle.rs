@@ -143,7 +143,7 @@ fn answer_from_list(query: &Query, all: &[Object]) -> Answer {
 }
 
 /// For these types (`plural.group`), only metadata is read, and only of requested objects.
-pub(super) fn is_confidential(type_name: &str) -> bool {
+fn is_confidential(type_name: &str) -> bool {
     matches!(type_name, "secrets" | "configmaps")
 }
 

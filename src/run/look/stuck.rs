@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    asking::{Ask, LimitedReader},
-    bundle::is_confidential,
-};
+use super::asking::{Ask, LimitedReader};
 use crate::{
     diagnose::{self, Diagnosis, diagnose_with, looks_into},
     knowledge::Knowledge,
@@ -62,8 +59,8 @@ impl StuckObjects {
             .map(|(at, seen)| Target {
                 reference: seen.object.clone(),
                 // A diagnosis rests on the whole object, or `explain` would say something else. Of Secrets and
-                // ConfigMaps, nobody reads more than the scan.
-                object: is_confidential(&seen.object.type_name).then(|| Object::from(*seen)),
+                // ConfigMaps, that is their metadata.
+                object: None,
                 copy: (!looks_into(&seen.object)).then(|| Object::from(*seen)),
                 gap: None,
                 in_grace: in_grace(seen),

@@ -351,7 +351,11 @@ impl<'a> Dependents<'a> {
         let first = self.gaps.first().copied().map(crate::snapshot::Gap::in_words);
         match self.gaps.len() {
             0 | 1 => first.unwrap_or_default(),
-            all => format!("{}, and {} more of this kind", first.unwrap_or_default(), all - 1),
+            all => format!(
+                "{}, and {} more that could not be read",
+                first.unwrap_or_default(),
+                all - 1
+            ),
         }
     }
 

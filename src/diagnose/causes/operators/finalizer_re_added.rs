@@ -47,7 +47,7 @@
 use crate::{
     diagnose::{
         causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
-        complaint::complaints,
+        complaint::{Complaint, complaints},
         holder::authors,
         model::{Evidence, Finding, Moment, Outlook, Page, Strength},
         timing,
@@ -123,11 +123,12 @@ fn add_rejected_addition(
     let Some(first) = findings.iter_mut().find(|finding| finding.is_about(of_operators)) else {
         return;
     };
+    let Some(deletion) = object.deletion() else { return };
+    let is_refusal = |complaint: &&Complaint| {
+        complaint.text.contains(NO_NEW_FINALIZERS) && complaint.is_since(deletion.requested_at())
+    };
     let complaints = complaints(object, view);
-    let Some(complaint) = complaints
-        .iter()
-        .find(|complaint| complaint.text.contains(NO_NEW_FINALIZERS))
-    else {
+    let Some(complaint) = complaints.iter().find(is_refusal) else {
         return;
     };
     let name = complaint

@@ -61,7 +61,28 @@ fn find_in_list(path: &str, key: &str, value: &Value, target: &Object) -> Option
 pub(crate) fn is_child(child: &Object, parent: &Object) -> bool {
     let owned = !parent.uid().is_empty() && child.is_owned_by(parent.uid());
     let is_in_own_namespace = parent.namespace().is_empty() && child.namespace() == parent.name();
-    owned || is_in_own_namespace || has_label_for(child, parent) || referencing_field(child, parent).is_some()
+    owned
+        || is_in_own_namespace
+        || has_label_for(child, parent)
+        || has_labels_of_owner(child, parent)
+        || referencing_field(child, parent).is_some()
+}
+
+/// Whether a pair of labels tells the kind and the name of the parent: `…/owner-kind` and `…/owner-name`. A third label
+/// may tell its namespace, and only that connects objects of different namespaces.
+fn has_labels_of_owner(child: &Object, parent: &Object) -> bool {
+    let labels = child.labels();
+    let mut kinds = labels.iter().filter_map(|(key, value)| {
+        let is_kind = value.eq_ignore_ascii_case(&parent.kind);
+        key.strip_suffix("kind").filter(|_| is_kind)
+    });
+    kinds.any(|key| {
+        let is_named =
+            |what: &str, name: &str| labels.get(&format!("{key}{what}")).is_some_and(|one| one == name);
+        let is_in_place =
+            child.namespace() == parent.namespace() || is_named("namespace", parent.namespace());
+        is_named("name", parent.name()) && is_in_place
+    })
 }
 
 fn has_label_for(child: &Object, parent: &Object) -> bool {
@@ -321,5 +342,30 @@ mod tests {
             &child(json!({"namespace": "ns", "labels": {"app": "prod"}})),
             &cluster
         ));
+    }
+
+    #[test]
+    fn labels_of_kind_and_name_show_a_child() {
+        let parent = target("Set", "ns");
+        let is_child_with = |labels: Value| {
+            let volume = object(
+                "",
+                "persistentvolumes",
+                "PersistentVolume",
+                json!({"metadata": {"labels": labels}}),
+            );
+            is_child(&volume, &parent)
+        };
+        assert!(is_child_with(
+            json!({"x.test/owner-kind": "Set", "x.test/owner-name": "prod", "x.test/owner-namespace": "ns"})
+        ));
+        for other in [
+            json!({"x.test/owner-kind": "Set", "x.test/owner-name": "prod"}),
+            json!({"x.test/owner-kind": "Set", "x.test/owner-name": "prod", "x.test/owner-namespace": "far"}),
+            json!({"x.test/owner-kind": "Other", "x.test/owner-name": "prod", "x.test/owner-namespace": "ns"}),
+            json!({"x.test/owner-kind": "Set", "y.test/owner-name": "prod", "x.test/owner-namespace": "ns"}),
+        ] {
+            assert!(!is_child_with(other.clone()), "{other}");
+        }
     }
 }

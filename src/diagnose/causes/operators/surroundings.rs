@@ -43,8 +43,9 @@
 //!
 //! The objects that its own words name, and the volumes of its node. The pods, Jobs and claims in its namespace, with
 //! their events. What its status lists or a label of its marks, and the objects that its finalizer is named after. Then
-//! what its spec names, selects or leaves empty, and what names it in its own group, from any namespace. What a limit
-//! left out is said.
+//! what its spec or its labels name, what its spec selects or leaves empty, and what names it in its own group, from any
+//! namespace. The PersistentVolume of its name, and the only object of another kind of its group. What a limit left out
+//! is said.
 //!
 //! # Sources
 //!
@@ -56,7 +57,9 @@ mod empty_references;
 mod finalizer_name;
 mod inventory;
 mod labelled_set;
+mod named_in_labels;
 mod named_in_words;
+mod neighbours;
 mod owned_claims;
 mod owned_jobs;
 mod owned_pods;
@@ -64,7 +67,9 @@ mod references;
 mod referrers;
 mod selectors;
 mod services;
+mod switches;
 mod type_schema;
+mod volume_of_name;
 
 use crate::{
     diagnose::{
@@ -126,7 +131,9 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     inventory::add_listed(object, finding, runs, view);
     labelled_set::add_members(object, finding, runs, view);
     finalizer_name::add_namesakes(object, finding, runs, view);
-    references::add_references(object, finding, view);
+    let mut is_troubled = references::add_references(object, finding, view);
+    is_troubled |= named_in_labels::add_named(object, finding, view);
+    volume_of_name::add_volume(object, finding, view);
     empty_references::add_defaults(object, finding, view);
     selectors::add_empty(object, finding, view);
     services::add_services(object, finding, is_described, view);
@@ -136,10 +143,17 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::NOT_ACTED {
         mark_stalled(object, finding, is_described, view);
         update_rejected::doubt_stalled(finding);
+    }
+    if finding.wait.verdict == Verdict::Stalled && is_troubled {
+        // What is in trouble may be what its controller waits for.
+        finding.wait.verdict = Verdict::Waiting;
+    } else if finding.wait.verdict == Verdict::Stalled && !is_complete {
         // It may wait for something that was not read.
-        if finding.wait.verdict == Verdict::Stalled && !is_complete {
-            finding.wait.verdict = Verdict::Unknown;
-        }
+        finding.wait.verdict = Verdict::Unknown;
+    }
+    if runs && is_free && !is_troubled {
+        switches::add_switches(object, finding);
+        neighbours::add_neighbours(object, finding, view);
     }
 }
 

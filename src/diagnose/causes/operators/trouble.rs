@@ -14,7 +14,7 @@ pub(super) fn trouble(found: &Object, view: &View<'_>) -> Option<String> {
     if found.deletion().is_some() {
         return Some("is being deleted".to_owned());
     }
-    if let Some(("False", reason, message)) = found.condition("Ready")
+    if let Some(("False" | "Unknown", reason, message)) = found.condition("Ready")
         && !found.is("", "pods")
     {
         return Some(match &*join(reason.trim(), message.trim()) {

@@ -254,7 +254,7 @@ impl Search<'_, '_> {
         if self.is_late() && waits_in_vain && self.holder.liveness() == Liveness::Running {
             self.finding.tell_of(Page::of(module_path!()));
             self.finding.wait.verdict = Verdict::Stalled;
-            self.finding.say("so nothing blocks it");
+            self.finding.say("so none of that blocks it");
         }
     }
 

@@ -81,10 +81,10 @@ fn not_counted(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding 
     let Some(owner) = OwnerReference::to_controller(pod) else {
         return no_job_counts(pod, finalizer, "no Job controls this pod", view);
     };
-    let (api_version, kind, name, uid) = (owner.api_version(), owner.kind(), owner.name(), owner.uid());
-    if !(api_version.starts_with("batch/") && kind == "Job") {
-        return controlled_by_other_kind(pod, finalizer, (api_version, kind, name), view);
+    if !(owner.group() == "batch" && owner.kind() == "Job") {
+        return controlled_by_other_kind(pod, finalizer, owner, view);
     }
+    let (name, uid) = (owner.name(), owner.uid());
     match view.object("batch", "jobs", pod.namespace(), name) {
         Err(missing) => Finding::new(
             Some(finalizer.clone()),
@@ -135,12 +135,16 @@ fn no_job_counts(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>
 fn controlled_by_other_kind(
     pod: &Object,
     finalizer: &Finalizer,
-    (api_version, kind, name): (&str, &str, &str),
+    owner: OwnerReference<'_>,
     view: &View<'_>,
 ) -> Finding {
-    let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    let ty = view.kind(group, kind);
-    let group = if group.is_empty() { "the core group" } else { group };
+    let (api_version, kind, name) = (owner.api_version(), owner.kind(), owner.name());
+    let ty = view.kind(owner.group(), kind);
+    let group = if owner.group().is_empty() {
+        "the core group"
+    } else {
+        owner.group()
+    };
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Orphaned,

@@ -8,7 +8,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::pods::grace_period::force_warning,
+        causes::pods::{grace_period::force_warning, missing_node_plugin},
         events::{last_event, newest_event},
         kinds::{Event, Pod},
         model::{
@@ -80,6 +80,7 @@ pub(crate) fn not_finished_by_kubelet(
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });
+    missing_node_plugin::add_missing_plugins(pod, node, &mut finding, view);
     finding.do_not.push(force_warning(pod));
     finding
 }

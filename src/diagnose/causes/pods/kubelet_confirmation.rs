@@ -437,4 +437,56 @@ mod tests {
         assert!(!diagnosis.gaps.is_empty());
         assert_eq!(commands(&diagnosis), "");
     }
+
+    #[test]
+    fn a_node_without_a_driver_of_the_volumes_is_named() {
+        let mut pod = pod();
+        pod.value["spec"]["volumes"] = json!([
+            {"name": "a", "csi": {"driver": "inline.test"}},
+            {"name": "b", "persistentVolumeClaim": {"claimName": "data"}},
+        ]);
+        let claim = json!({"metadata": {"name": "data", "namespace": "n"}, "spec": {"volumeName": "v"}});
+        let volume = json!({"metadata": {"name": "v"}, "spec": {"csi": {"driver": "disk.test"}}});
+        let said_with = |drivers: &[&str]| {
+            let drivers: Vec<_> = drivers.iter().map(|name| json!({"name": name})).collect();
+            let csi_node = json!({"metadata": {"name": "a"}, "spec": {"drivers": drivers}});
+            let get = |plural, kind, value: &serde_json::Value| Some(object("", plural, kind, value.clone()));
+            let world = World::closed()
+                .object("", "nodes", "", "a", Some(node("True")))
+                .object("coordination.k8s.io", "leases", "kube-node-lease", "a", None)
+                .object(
+                    "",
+                    "persistentvolumeclaims",
+                    "n",
+                    "data",
+                    get("persistentvolumeclaims", "PersistentVolumeClaim", &claim),
+                )
+                .object(
+                    "",
+                    "persistentvolumes",
+                    "",
+                    "v",
+                    get("persistentvolumes", "PersistentVolume", &volume),
+                )
+                .object(
+                    "storage.k8s.io",
+                    "csinodes",
+                    "",
+                    "a",
+                    Some(object("storage.k8s.io", "csinodes", "CSINode", csi_node)),
+                );
+            let diagnosis = world.explain(&pod);
+            assert_eq!(verdict(&diagnosis, ""), Some(Verdict::Failing));
+            format!("{:?}", crate::diagnose::testing::told::waits_for(&diagnosis))
+        };
+        for (there, lacks) in [("inline.test", "disk.test"), ("disk.test", "inline.test")] {
+            let text = said_with(&[there]);
+            assert!(
+                text.contains(&format!("lacks driver {lacks} of its volumes")),
+                "{text}"
+            );
+            assert!(!text.contains(&format!("lacks driver {there}")), "{text}");
+        }
+        assert!(!said_with(&["inline.test", "disk.test"]).contains("lacks"));
+    }
 }

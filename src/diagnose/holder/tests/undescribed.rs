@@ -132,3 +132,41 @@ fn a_pod_of_a_kubelet_whose_node_is_gone_has_nobody_who_can_act() {
         );
     }
 }
+
+#[test]
+fn the_program_that_put_the_finalizer_on_is_looked_for_by_its_name() {
+    let mut secret = object(
+        "",
+        "secrets",
+        "Secret",
+        json!({"metadata": widget().value["metadata"].clone()}),
+    );
+    secret.value["metadata"]["managedFields"] =
+        written_by("tcs-issuer").value["metadata"]["managedFields"].clone();
+    let workload = |container: &Value| {
+        let mut workload = deployment("ops", &json!({"app": "w"}), 1, 1);
+        workload.value["spec"]["template"]["spec"]["containers"] = json!([container]);
+        workload
+    };
+    for named in [
+        json!({"name": "tcs-issuer"}),
+        json!({"name": "main", "image": "registry.test/intel/tcs-issuer:v1"}),
+        json!({"name": "main", "command": ["/usr/bin/tcs-issuer"]}),
+    ] {
+        let diagnosis = World::of([workload(&named)]).explain(&secret);
+        let says = diagnosis.waits[0].says();
+        assert!(
+            says.contains("It likely runs. Deployment ops/cert-manager"),
+            "{named}: {says}"
+        );
+        // Without any right on Secrets it can do nothing.
+        assert_eq!(verdict(&diagnosis), Verdict::Failing, "{named}: {says}");
+    }
+    for other in [
+        json!({"name": "tcs"}),
+        json!({"name": "main", "image": "registry.test/tcs-issuer/other:v1"}),
+    ] {
+        let diagnosis = World::of([workload(&other)]).explain(&secret);
+        assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{other}");
+    }
+}

@@ -3,6 +3,8 @@
 //!
 //! So many of them are read as [`limits::REFERENCES`] allows. The rest is counted, and nothing is concluded from it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{Named, described_fields};
@@ -13,12 +15,14 @@ use crate::{
         model::{Evidence, Finding, Strength},
         view::View,
     },
-    object::{ResourceType, pasteable},
+    knowledge::schema::Wait,
+    object::{ResourceType, is_custom_group, pasteable},
     snapshot::facts::Object,
 };
 
-/// Says which of the named objects is missing, is being deleted or is not ready. What is well is not mentioned.
-pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View<'_>) {
+/// Says which of the named objects is missing, is being deleted or is not ready, and returns whether any is. What is well is
+/// not mentioned.
+pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
     let known: Vec<_> = missing_reference::references(object, view)
         .into_iter()
         .map(|reference| {
@@ -30,10 +34,11 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
             )
         })
         .collect();
-    let mut named = Vec::new();
+    let mut fields = Fields::of(object, view);
     if let Some(spec) = object.value.get("spec") {
-        collect(spec, "spec", object, view, &mut named);
+        fields.collect(spec, "spec");
     }
+    let mut named = fields.found;
     let mut by_description = described_fields::references(object, view);
     by_description.retain(|one| !named.iter().any(|other| other.0 == one.0));
     named.extend(by_description);
@@ -51,6 +56,7 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
             "{more} more of the objects that its spec names were not looked at"
         ));
     }
+    let mut is_any = false;
     for (is_by_kind, (field, ty, namespace, name)) in all.into_iter().take(limits::REFERENCES) {
         let trouble = match view.object(&ty.group, &ty.plural, &namespace, &name) {
             Ok(Some(found)) => trouble(found, view),
@@ -69,51 +75,105 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
             value: says,
             strength: Strength::Moderate,
         });
+        is_any = true;
     }
+    is_any
 }
 
-/// Collects the fields that are called after a kind of the same product, and hold a name.
-fn collect<'a>(value: &Value, path: &str, object: &Object, view: &View<'a>, found: &mut Vec<Named<'a>>) {
-    if found.len() >= limits::REFERENCES_COUNTED || path.split('.').count() > limits::FIELD_DEPTH {
-        return;
-    }
-    match value {
-        Value::Object(fields) => {
-            for (key, inner) in fields {
-                let path = format!("{path}.{key}");
-                match named(key, inner, object, view) {
-                    Some((ty, namespace, name)) => found.push((path, ty, namespace, name)),
-                    None => collect(inner, &path, object, view, found),
-                }
-            }
+/// A search for fields that are called after a kind, and hold a name or a list of names.
+struct Fields<'a, 'o> {
+    object: &'o Object,
+    /// The types of the object's product.
+    own: Vec<&'a ResourceType>,
+    /// The types of products whose objects its controllers make or wait for, as the catalogue says.
+    connected: Vec<&'a ResourceType>,
+    found: Vec<Named<'a>>,
+}
+
+impl<'a, 'o> Fields<'a, 'o> {
+    fn of(object: &'o Object, view: &View<'a>) -> Self {
+        let groups = connected_groups(object, view);
+        let types = view.types().iter();
+        Fields {
+            object,
+            own: super::types_of_domain(&object.resource.group, view).collect(),
+            connected: types.filter(|ty| groups.contains(&ty.group)).collect(),
+            found: Vec::new(),
         }
-        Value::Array(items) => {
+    }
+
+    fn collect(&mut self, value: &Value, path: &str) {
+        if self.found.len() >= limits::REFERENCES_COUNTED || path.split('.').count() > limits::FIELD_DEPTH {
+            return;
+        }
+        let Value::Object(fields) = value else { return };
+        for (key, inner) in fields {
+            let path = format!("{path}.{key}");
+            let Value::Array(items) = inner else {
+                self.add(key, inner, path);
+                continue;
+            };
+            let one = key.strip_suffix('s').unwrap_or(key);
             for (at, item) in items.iter().enumerate().take(limits::REFERENCES_COUNTED) {
-                collect(item, &format!("{path}[{at}]"), object, view, found);
+                self.add(one, item, format!("{path}[{at}]"));
             }
         }
-        _ => {}
+    }
+
+    /// Adds what a field names, or what the fields below it name.
+    fn add(&mut self, key: &str, value: &Value, path: String) {
+        match self.named(key, value) {
+            Some((ty, namespace, name)) => self.found.push((path, ty, namespace, name)),
+            None => self.collect(value, &path),
+        }
+    }
+
+    fn named(&self, key: &str, value: &Value) -> Option<(&'a ResourceType, String, String)> {
+        let field = |name: &str| value.get(name).and_then(Value::as_str);
+        let name = value
+            .as_str()
+            .or_else(|| field("name"))
+            .filter(|name| !name.is_empty())?;
+        let ty = self.type_called(key, field("kind"))?;
+        let namespace = match field("namespace") {
+            _ if !ty.namespaced => "",
+            Some(namespace) => namespace,
+            None => self.object.namespace(),
+        };
+        (ty.namespaced != namespace.is_empty() && name != self.object.name())
+            .then(|| (ty, namespace.to_owned(), name.to_owned()))
+    }
+
+    /// The type that a field is called after. Where no kind has the whole name of the field, the last word of it tells, if
+    /// only one kind of the group ends with that: `destinationConnectionRef` for a PulsarConnection.
+    fn type_called(&self, key: &str, kind: Option<&str>) -> Option<&'a ResourceType> {
+        let of_kind = |ty: &&ResourceType| kind.is_none_or(|kind| kind == ty.kind);
+        let is_it = |ty: &&ResourceType| of_kind(ty) && is_called_after(key, &ty.kind);
+        let mut all = self.own.iter().chain(&self.connected).copied();
+        if let Some(ty) = all.find(is_it) {
+            return Some(ty);
+        }
+        let bare = key.strip_suffix("Ref").or_else(|| key.strip_suffix("Name"))?;
+        let last = bare.get(bare.rfind(|c: char| c.is_ascii_uppercase())?..)?;
+        let ends_with = |ty: &&ResourceType| {
+            of_kind(ty) && ty.group == self.object.resource.group && ty.kind.ends_with(last)
+        };
+        let mut fitting = self.own.iter().copied().filter(ends_with);
+        let only = fitting.next()?;
+        (last.len() >= limits::FIELD_NAME && fitting.next().is_none()).then_some(only)
     }
 }
 
-fn named<'a>(
-    key: &str,
-    value: &Value,
-    object: &Object,
-    view: &View<'a>,
-) -> Option<(&'a ResourceType, String, String)> {
-    let field = |name: &str| value.get(name).and_then(Value::as_str);
-    let name = value
-        .as_str()
-        .or_else(|| field("name"))
-        .filter(|name| !name.is_empty())?;
-    let mut types = super::types_of_domain(&object.resource.group, view);
-    let ty = types
-        .find(|ty| field("kind").is_none_or(|kind| kind == ty.kind) && is_called_after(key, &ty.kind))?;
-    let namespace = match field("namespace") {
-        _ if !ty.namespaced => String::new(),
-        Some(namespace) => namespace.to_owned(),
-        None => object.namespace().to_owned(),
-    };
-    (ty.namespaced != namespace.is_empty() && name != object.name()).then(|| (ty, namespace, name.to_owned()))
+/// The custom groups of the objects that the controllers of its finalizers make or wait for.
+fn connected_groups(object: &Object, view: &View<'_>) -> BTreeSet<String> {
+    let reference = object.reference();
+    let entries = object.finalizers().into_iter().filter_map(|finalizer| {
+        view.knowledge
+            .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
+    });
+    let groups = entries.flat_map(|entry| {
+        let kinds = entry.waits_for.on.iter().flat_map(Wait::kinds);
+        kinds.map(|kind| kind.group().to_owned()).collect::<Vec<_>>()
+    });
+    groups.filter(|group| is_custom_group(group)).collect()
 }

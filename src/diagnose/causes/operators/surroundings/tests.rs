@@ -871,3 +871,138 @@ fn what_it_deployed_and_knows_by_a_label_keeps_it_while_that_is_being_deleted() 
         assert!(waits_for(&told).is_empty(), "{told:#?}");
     }
 }
+
+/// The store with labels and annotations, held by a finalizer that no kind is named after.
+fn marked(labels: &Value, annotations: &Value) -> Object {
+    let mut store = store("lab.test/wait", &json!({}));
+    store.value["metadata"]["labels"] = labels.clone();
+    store.value["metadata"]["annotations"] = annotations.clone();
+    store
+}
+
+#[test]
+fn a_label_of_the_product_names_an_object() {
+    let finalizer = "lab.test/wait";
+    let names = json!({"lab.test/gadget-name": "g", "app.kubernetes.io/name": "gadget"});
+    let told = explained(&marked(&names, &json!({})), []);
+    let words = said(&told);
+    assert!(
+        words.contains("Its label lab.test/gadget-name names gadgets.lab.test/g -n ns, which does not exist"),
+        "{words}"
+    );
+    assert_eq!(verdict(&told, finalizer), Some(Verdict::Waiting));
+    // A living object is not mentioned, and a name that a product had to cut names nothing.
+    let long = json!({"lab.test/gadget-name": "g".repeat(63)});
+    for (labels, others) in [(&names, vec![gadget("g", "other")]), (&long, vec![])] {
+        let told = explained(&marked(labels, &json!({})), others);
+        assert!(!said(&told).contains("Its label"), "{}", said(&told));
+        assert_eq!(verdict(&told, finalizer), Some(Verdict::Stalled));
+    }
+}
+
+#[test]
+fn the_object_that_it_was_made_for_is_told() {
+    let annotations = json!({"operator-sdk/primary-resource": "far/g", "operator-sdk/primary-resource-type": "Gadget.lab.test"});
+    let made_for = marked(&json!({}), &annotations);
+    let named = "Its annotation operator-sdk/primary-resource names gadgets.lab.test/g -n far, which";
+    let mut far = gadget("g", "other");
+    far.value["metadata"]["namespace"] = "far".into();
+    for (others, state, is) in [
+        (vec![far], "exists", Verdict::Stalled),
+        (vec![gadget("g", "other")], "does not exist", Verdict::Waiting),
+    ] {
+        let told = explained(&made_for, others);
+        let words = said(&told);
+        assert!(words.contains(&format!("{named} {state}")), "{words}");
+        assert_eq!(verdict(&told, "lab.test/wait"), Some(is));
+    }
+}
+
+#[test]
+fn the_only_neighbour_of_a_kind_is_told_if_it_is_in_trouble() {
+    let with = |name: &str, ready: &str| {
+        let mut one = gadget(name, "other");
+        one.value["status"] = json!({"conditions": [{"type": "Ready", "status": ready, "reason": "Init",
+            "message": "Setup started"}]});
+        one
+    };
+    let says =
+        "The only Gadget beside it is gadgets.lab.test/g -n ns, which is not ready: Init: Setup started";
+    let told = explained(&marked(&json!({}), &json!({})), [with("g", "Unknown")]);
+    assert!(said(&told).contains(says), "{}", said(&told));
+    assert_eq!(verdict(&told, "lab.test/wait"), Some(Verdict::Stalled));
+    for others in [
+        vec![with("g", "True")],
+        vec![with("g", "False"), with("h", "False")],
+    ] {
+        let told = explained(&marked(&json!({}), &json!({})), others);
+        assert!(!said(&told).contains("The only Gadget"), "{}", said(&told));
+    }
+}
+
+#[test]
+fn an_object_that_is_named_as_volumes_are_tells_of_its_volume() {
+    let finalizer = "lab.test/wait";
+    let name = "pvc-0a1b2c3d-0000-4000-8000-0123456789ab";
+    let named = |name: &str| {
+        let mut store = store(finalizer, &json!({}));
+        store.value["metadata"]["name"] = name.into();
+        store
+    };
+    let volume = json!({"metadata": {"name": name}, "status": {"phase": "Bound"}});
+    let volume = object("", "persistentvolumes", "PersistentVolume", volume);
+    for (others, says) in [(vec![], "does not exist"), (vec![volume], "exists, and is Bound")] {
+        let told = explained(&named(name), others);
+        let words = said(&told);
+        assert!(
+            words.contains(&format!("PersistentVolume {name} {says}")),
+            "{words}"
+        );
+    }
+    for other in ["pvc-1", "pvc-0a1b2c3d-0000-4000-8000-0123456789xy", "data"] {
+        let told = explained(&named(other), []);
+        assert!(!said(&told).contains("PersistentVolume"), "{}", said(&told));
+    }
+}
+
+#[test]
+fn a_list_of_names_and_the_last_word_of_a_field_lead_to_objects() {
+    for spec in [
+        json!({"gadgets": ["g"]}),
+        json!({"gadgetRefs": [{"name": "g"}]}),
+        json!({"sourceGadgetRef": {"name": "g"}}),
+        json!({"sourceGadgetName": "g"}),
+    ] {
+        let words = |others: Vec<Object>| said(&explained(&store("lab.test/wait", &spec), others));
+        let missing = words(vec![]);
+        assert!(
+            missing.contains("names gadgets.lab.test/g -n ns, which does not exist"),
+            "{spec}: {missing}"
+        );
+        let there = words(vec![gadget("g", "other")]);
+        assert!(!there.contains("does not exist"), "{spec}: {there}");
+    }
+    // A field that no kind is called after names nothing that can be looked up.
+    let words = said(&explained(
+        &store("lab.test/wait", &json!({"sourceName": "g", "parts": ["g"]})),
+        [],
+    ));
+    assert!(!words.contains("does not exist"), "{words}");
+}
+
+#[test]
+fn a_field_that_switches_a_controller_off_is_told() {
+    let words = |spec: Value| said(&explained(&store("lab.test/wait", &spec), []));
+    for field in ["suspend", "suspended"] {
+        let told = words(json!({field: true}));
+        assert!(told.contains(&format!("Its spec.{field} is true")), "{told}");
+    }
+    for spec in [
+        json!({"suspend": false}),
+        json!({"template": {"suspend": true}}),
+        json!({"suspend": "true"}),
+    ] {
+        let told = words(spec);
+        assert!(!told.contains("is true"), "{told}");
+    }
+}

@@ -88,7 +88,7 @@ fn only_objects_that_name_it_use_it() {
     assert!(
         diagnosis.waits[0]
             .says()
-            .contains("which applications.argoproj.io that are is not known"),
+            .contains("whether any of applications.argoproj.io keeps it is not known"),
         "{diagnosis:#?}"
     );
 }
@@ -198,7 +198,7 @@ fn a_phase_keeps_the_object_until_it_is_over() {
     assert_eq!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
     assert_eq!(
         told.waits[0].said.now,
-        ["status.phase is Succeed", "so nothing blocks it"]
+        ["status.phase is Succeed", "so none of that blocks it"]
     );
 
     // A phase that nobody can compare is no phase.

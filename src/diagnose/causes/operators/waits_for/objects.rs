@@ -173,7 +173,7 @@ impl<'v> Search<'_, 'v> {
             Ok(all) => all,
             Err(missing) => {
                 self.finding.say(format!(
-                    "which {} that are is not known: {}",
+                    "whether any of {} keeps it is not known: {}",
                     ty.name(),
                     missing.in_words()
                 ));

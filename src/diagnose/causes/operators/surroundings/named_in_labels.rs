@@ -1,0 +1,114 @@
+//! The objects that a label or an annotation of an object names: the label `cluster.x-k8s.io/cluster-name`, or the
+//! annotation by which operator-sdk leads from an object to the one that it was made for
+//! (`operator-framework/operator-lib:handler/enqueue_annotation.go`).
+
+use super::Named;
+use crate::{
+    diagnose::{
+        causes::operators::{referenced_by::is_called_after, trouble::trouble},
+        limits,
+        model::{Evidence, Finding, Strength},
+        view::View,
+    },
+    object::{ResourceType, pasteable},
+    snapshot::facts::Object,
+};
+
+const MADE_FOR: &str = "operator-sdk/primary-resource";
+const TYPE_OF_IT: &str = "operator-sdk/primary-resource-type";
+
+/// A longer name does not fit into a label. Products cut it, or put a hash in its place.
+const WHOLE_NAME: usize = 62;
+
+/// Says which of the named objects is missing, is being deleted or is not ready, and returns whether any is. The object
+/// that this one was made for is always told, as an owner is.
+pub(super) fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
+    let before = finding.evidence.len();
+    for (key, ty, namespace, name) in by_labels(object, view) {
+        let trouble = match view.object(&ty.group, &ty.plural, &namespace, &name) {
+            Ok(Some(found)) => trouble(found, view),
+            Ok(None) => Some("does not exist".to_owned()),
+            Err(_) => None,
+        };
+        if let Some(trouble) = trouble {
+            say(
+                object,
+                finding,
+                format!(
+                    "label {key} names {}, which {trouble}",
+                    pasteable_of(ty, &namespace, &name)
+                ),
+            );
+        }
+    }
+    let has_trouble = finding.evidence.len() > before;
+    if let Some((key, ty, namespace, name)) = made_for(object, view)
+        && let Ok(found) = view.object(&ty.group, &ty.plural, &namespace, &name)
+    {
+        let state = found.map_or_else(
+            || "does not exist".to_owned(),
+            |found| trouble(found, view).unwrap_or_else(|| "exists".to_owned()),
+        );
+        say(
+            object,
+            finding,
+            format!(
+                "annotation {key} names {}, which {state}",
+                pasteable_of(ty, &namespace, &name)
+            ),
+        );
+        return has_trouble || state != "exists";
+    }
+    has_trouble
+}
+
+fn say(object: &Object, finding: &mut Finding, says: String) {
+    finding.say(format!("Its {says}"));
+    finding.evidence.push(Evidence {
+        source: format!("{} {}", object.kind, object.name()),
+        value: says,
+        strength: Strength::Moderate,
+    });
+}
+
+fn pasteable_of(ty: &ResourceType, namespace: &str, name: &str) -> String {
+    pasteable(
+        &ty.name(),
+        Some(namespace).filter(|namespace| !namespace.is_empty()),
+        name,
+    )
+}
+
+/// The objects named by labels whose key is the domain of a product and a kind of it.
+fn by_labels<'a>(object: &Object, view: &View<'a>) -> Vec<Named<'a>> {
+    let labels = object.labels().into_iter();
+    labels
+        .filter_map(|(key, name)| {
+            let (domain, word) = key.split_once('/')?;
+            let ty = type_called(domain, &word.replace(['-', '_'], ""), view)?;
+            let is_itself = ty.name() == object.resource.name() && name == object.name();
+            let namespace = if ty.namespaced { object.namespace() } else { "" };
+            let is_name =
+                !name.is_empty() && name.len() <= WHOLE_NAME && ty.namespaced != namespace.is_empty();
+            let namespace = namespace.to_owned();
+            (is_name && !is_itself).then_some((key, ty, namespace, name))
+        })
+        .take(limits::REFERENCES)
+        .collect()
+}
+
+/// The type that a label is called after. `cluster` is rather the kind Cluster than KubevirtCluster, and rather of the
+/// domain of the label than of one below it.
+fn type_called<'a>(domain: &str, word: &str, view: &View<'a>) -> Option<&'a ResourceType> {
+    let fitting = super::types_of_domain(domain, view).filter(|ty| is_called_after(word, &ty.kind));
+    fitting.min_by_key(|ty| (ty.kind.len(), ty.group != domain, ty.group.len()))
+}
+
+fn made_for<'a>(object: &Object, view: &View<'a>) -> Option<Named<'a>> {
+    let (kind, group) = object.annotation(TYPE_OF_IT).split_once('.')?;
+    let ty = view.kind(group, kind)?;
+    let text = object.annotation(MADE_FOR);
+    let (namespace, name) = text.split_once('/').unwrap_or(("", text));
+    let is_whole = !name.is_empty() && ty.namespaced != namespace.is_empty();
+    is_whole.then(|| (MADE_FOR.to_owned(), ty, namespace.to_owned(), name.to_owned()))
+}
