@@ -51,25 +51,32 @@ pub(super) fn add_named_accounts(entry: &Entry, holder: &mut Holder, view: &View
     }
 }
 
-/// Adds that a running workload lacks the rights for its work, if it does. That explains why nothing happens.
-pub(super) fn add_missing_rights(workload: &Object, object: &Object, holder: &mut Holder, view: &View<'_>) {
+/// Adds that a running workload lacks the rights for its work, if it does. That explains why nothing happens. None if its
+/// rights are not known.
+pub(super) fn add_missing_rights(
+    workload: &Object,
+    object: &Object,
+    holder: &mut Holder,
+    view: &View<'_>,
+) -> Option<()> {
     let account = account_of(workload);
     match Changers::of(object, view) {
-        Ok(changers) if !changers.may(workload.namespace(), account, object) => holder.add(
-            Sign::new(
-                Trace::Account,
-                Tells::Failing,
-                Strength::Strong,
-                format!("ServiceAccount {}/{account}", workload.namespace()),
-                format!(
+        Ok(changers) => {
+            if !changers.may(workload.namespace(), account, object) {
+                let source = format!("ServiceAccount {}/{account}", workload.namespace());
+                let value = format!(
                     "may neither update nor patch {}, by the cluster's roles and bindings",
                     object.resource.name()
-                ),
-            )
-            .about(workload.reference()),
-        ),
-        Ok(_) => {}
+                );
+                let sign = Sign::new(Trace::Account, Tells::Failing, Strength::Strong, source, value);
+                holder.add(sign.about(workload.reference()));
+            }
+            Some(())
+        }
         // The workload runs, with or without the rights.
-        Err(missing) => holder.wait_for(&missing),
+        Err(missing) => {
+            holder.wait_for(&missing);
+            None
+        }
     }
 }

@@ -232,8 +232,9 @@ pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> H
     node::add_missing_node_of_pod(object, finalizer, &mut holder, view);
     if holder.liveness() == Liveness::Unknown {
         program::add_program(object, finalizer, &mut holder, view);
-        if holder.liveness() == Liveness::Running && is_late(object, view) {
-            check_rights(object, &mut holder, view);
+        // A name alone tells little. A program that may not change the object is no working controller of it.
+        if holder.liveness() == Liveness::Running && check_rights(object, &mut holder, view).is_none() {
+            holder.take_back(Tells::Nothing);
         }
     }
     if holder.liveness() == Liveness::Gone {
@@ -260,17 +261,20 @@ fn elsewhere(runs: Runs) -> Option<String> {
 }
 
 /// Adds whether the one running workload has the rights that it needs. A workload of this cluster uses its
-/// account, and the rights of that can be computed.
-fn check_rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
+/// account, and the rights of that can be computed. None if it is not known.
+fn check_rights(object: &Object, holder: &mut Holder, view: &View<'_>) -> Option<()> {
     let running: Vec<_> = holder.running().into_iter().collect();
     let &[only] = running.as_slice() else {
-        return;
+        return None;
     };
     let ty = Resource::named(&only.type_name);
     let namespace = only.namespace.as_deref().unwrap_or_default();
     match view.object(&ty.group, &ty.plural, namespace, &only.name) {
         Ok(Some(workload)) => account::add_missing_rights(workload, object, holder, view),
-        Ok(None) => {}
-        Err(missing) => holder.wait_for(&missing),
+        Ok(None) => None,
+        Err(missing) => {
+            holder.wait_for(&missing);
+            None
+        }
     }
 }

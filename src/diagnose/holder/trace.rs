@@ -342,12 +342,16 @@ impl Holder {
     /// Takes back that workloads are likely the controller, if many of one product may be it. One more of them may be the
     /// one that is gone.
     pub(super) fn doubt_many(&mut self) {
-        if self.running().len() <= limits::LIKELY_CONTROLLERS {
-            return;
+        if self.running().len() > limits::LIKELY_CONTROLLERS {
+            self.take_back(Tells::Possible);
         }
+    }
+
+    /// Takes back that the workloads that run are likely the controller. They tell only this.
+    pub(super) fn take_back(&mut self, tells: Tells) {
         for sign in &mut self.signs {
             if sign.trace == Trace::Workload && sign.tells == Tells::Alive {
-                sign.tells = Tells::Possible;
+                sign.tells = tells;
             }
         }
     }

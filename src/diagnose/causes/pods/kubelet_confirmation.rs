@@ -50,7 +50,8 @@
 //!
 //! # What it reads
 //!
-//! The node, its Lease in `kube-node-lease`, and the events of the pod. Other components write the `Ready` condition of
+//! The node, its Lease in `kube-node-lease`, and the events of the pod. The CSI drivers of its volumes, and those of the
+//! node (CSINode): without a driver the kubelet cannot unmount. Other components write the `Ready` condition of
 //! a silent node. So a ready node with an old Lease counts as silent.
 //!
 //! # Sources

@@ -15,6 +15,7 @@ fn a_pod_of_the_object_that_does_not_end_is_named() {
     let cluster = &*WORLD;
     let group = "kilns.example-vendor.io";
     define(group, "v1", "kilns", "Kiln");
+    define(group, "v1", "yards", "Yard");
     running(
         "kiln-system",
         "kiln-operator",
@@ -26,7 +27,8 @@ fn a_pod_of_the_object_that_does_not_end_is_named() {
     let target = going(
         "kilns",
         &json!({"apiVersion": format!("{group}/v1"), "kind": "Kiln",
-            "metadata": {"name": "east", "namespace": place, "finalizers": [FINALIZER]}}),
+            "metadata": {"name": "east", "namespace": place, "finalizers": [FINALIZER],
+                "labels": {format!("{group}/yard-name"): "north"}}, "spec": {"yards": ["south", "west"]}}),
         10,
     );
     let uid = ns.get([&*target]).unwrap()["metadata"]["uid"].clone();
@@ -56,7 +58,26 @@ fn a_pod_of_the_object_that_does_not_end_is_named() {
 
     release(cluster, "pod/fire", place);
     goes(cluster, "pod/fire", place);
-    told(cluster, &target, place).never_says("was made for it");
+    // What its labels and its lists name is told, if it is missing.
+    let yard = |name: &str| {
+        json!({"apiVersion": format!("{group}/v1"), "kind": "Yard", "metadata": {"name": name}}).to_string()
+    };
+    ns.apply(&yard("west"));
+    let story = told(cluster, &target, place);
+    assert_eq!(story.verdict(FINALIZER), "waiting", "{story}");
+    story
+        .never_says("was made for it")
+        .says(&format!(
+            "Its label {group}/yard-name names yards.{group}/north -n {place}, which does not exist"
+        ))
+        .says(&format!(
+            "Its spec.yards[0] names yards.{group}/south -n {place}, which does not exist"
+        ))
+        .never_says("west -n");
+    for name in ["north", "south"] {
+        ns.apply(&yard(name));
+    }
+    told(cluster, &target, place).never_says("which does not exist");
     release(cluster, "pod/smoke", place);
     release(cluster, &target, place);
     goes(cluster, &target, place);

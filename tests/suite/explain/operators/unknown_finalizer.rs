@@ -126,3 +126,52 @@ fn an_expired_lease_and_missing_rights_are_two_signs() {
     told(&WORLD, &target, ns.name()).follow(&WORLD, "finalizers remove");
     goes(&WORLD, &target, ns.name());
 }
+
+#[test]
+fn the_program_that_put_the_finalizer_on_a_secret_is_found_by_its_name() {
+    let ns = WORLD.namespace("issued");
+    let finalizer = "tags.acme-corp.example/issued";
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "ca", "namespace": ns.name(),
+        "finalizers": [finalizer]}});
+    let file = WORLD.directory().join("issued-secret.json");
+    std::fs::write(&file, secret.to_string()).unwrap();
+    let file = format!("--filename={}", file.display());
+    WORLD
+        .kubectl(["apply", "--server-side", "--field-manager=tag-issuer", &file])
+        .success();
+    WORLD.delete("secret/ca", ns.name());
+    WORLD.deleted_earlier(&format!("secrets/{}/ca", ns.name()), 2400);
+    let look = || told(&WORLD, "secret/ca", ns.name());
+    look().never_says("It likely runs");
+
+    let operator = Operator {
+        cluster: &WORLD,
+        namespace: "tags",
+        name: "tag-issuer",
+        labels: json!({"app": "tags"}),
+        group: GROUP,
+        resources: json!(["tags"]),
+        verbs: json!(["update", "patch"]),
+    };
+    operator.install();
+    operator.runs();
+    let story = look();
+    assert_eq!(story.verdict(finalizer), "failing", "{story}");
+    story
+        .says("It likely runs. Deployment tags/tag-issuer: 1 of 1 ready")
+        .says("may neither update nor patch secrets")
+        .never_advises("finalizers remove")
+        .is_careful();
+    withstands_less(&WORLD, "secret/ca", ns.name(), 21);
+
+    let with_rights = Operator {
+        group: "",
+        resources: json!(["secrets"]),
+        ..operator
+    };
+    with_rights.install();
+    let story = look();
+    assert_eq!(story.verdict(finalizer), "stalled", "{story}");
+    release(&WORLD, "secret/ca", ns.name());
+    goes(&WORLD, "secret/ca", ns.name());
+}

@@ -121,3 +121,38 @@ fn a_pod_on_a_ready_node_waits_for_the_kubelet() {
         .success();
     delete(cluster, &format!("node/{node}"), "");
 }
+
+#[test]
+fn a_ready_node_without_the_driver_of_a_volume_is_named() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("no-driver");
+    let node = node(cluster, "True");
+    let registered = |drivers: &str| {
+        cluster.apply(&format!(
+            "{{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {{name: {node}}}, spec: {{drivers: [{drivers}]}}}}"
+        ));
+    };
+    registered("");
+    ns.apply(&format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{nodeName: {node}, terminationGracePeriodSeconds: 1, \
+         containers: [{{name: c, image: i}}], volumes: [{{name: v, csi: {{driver: secrets.example.test}}}}]}}}}"
+    ));
+    ns.patch_status(["pod", "p"], &json!({"phase": "Running"}));
+    ns.kubectl(["delete", "pod", "p", "--wait=false"]).success();
+    cluster.deleted_earlier(&format!("pods/{}/p", ns.name()), 600);
+    let story = told(cluster, "pod/p", ns.name());
+    assert_eq!(story.verdict(KUBELET), "failing", "{story}");
+    story
+        .has_root(&format!("CSINode {node}"))
+        .says("lacks driver secrets.example.test of its volumes")
+        .says("spec.nodeName=")
+        .never_advises("--force")
+        .is_careful();
+    withstands_less(cluster, "pod/p", ns.name(), 9);
+    registered("{name: secrets.example.test, nodeID: node}");
+    told(cluster, "pod/p", ns.name()).never_says("lacks driver");
+    ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
+        .success();
+    delete(cluster, &format!("csinode/{node}"), "");
+    delete(cluster, &format!("node/{node}"), "");
+}

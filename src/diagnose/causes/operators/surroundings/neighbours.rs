@@ -8,7 +8,7 @@ use crate::{
         model::{Evidence, Finding, Strength},
         view::View,
     },
-    object::pasteable,
+    object::{is_custom_group, pasteable},
     snapshot::facts::Object,
 };
 
@@ -16,6 +16,9 @@ use crate::{
 /// deleted, too, says nothing: both go at once. Where there are several of a kind, nothing tells which of them counts.
 pub(super) fn add_neighbours(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let group = &object.resource.group;
+    if !is_custom_group(group) {
+        return;
+    }
     let beside = view.types().iter().filter(|ty| {
         ty.group == *group
             && ty.name() != object.resource.name()
