@@ -84,7 +84,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 41] = [
+const HELPERS: [&str; 46] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -113,6 +113,7 @@ const HELPERS: [&str; 41] = [
     "operators/waits_for/objects",
     "operators/waits_for/state",
     "pods/kubelet",
+    "pods/missing_node_plugin",
     "pods/pod_garbage_collector",
     "storage/stop_consumers",
     "storage/taken_back",
@@ -121,6 +122,10 @@ const HELPERS: [&str; 41] = [
     "operators/surroundings/described_fields",
     "operators/surroundings/empty_references",
     "operators/surroundings/labelled_set",
+    "operators/surroundings/named_in_labels",
+    "operators/surroundings/neighbours",
+    "operators/surroundings/switches",
+    "operators/surroundings/volume_of_name",
     "operators/surroundings/owned_claims",
     "operators/surroundings/selectors",
     "operators/surroundings/type_schema",

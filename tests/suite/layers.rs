@@ -248,7 +248,7 @@ fn code_that_takes_said_text_apart_is_caught() {
 }
 
 /// Where a diagnosis reads fields by their paths, without a view of `src/diagnose/kinds/`, and whose fields these are.
-const FIELDS_OF_PRODUCTS: [(&str, &str); 10] = [
+const FIELDS_OF_PRODUCTS: [(&str, &str); 11] = [
     (
         "src/diagnose/causes/operators/external_resource.rs",
         "the addresses of a Gateway, a custom resource",
@@ -268,6 +268,10 @@ const FIELDS_OF_PRODUCTS: [(&str, &str); 10] = [
     (
         "src/diagnose/causes/operators/surroundings/labelled_set.rs",
         "the types that kapp deployed",
+    ),
+    (
+        "src/diagnose/causes/operators/surroundings/switches.rs",
+        "the fields that suspend a custom resource of any product",
     ),
     (
         "src/diagnose/causes/operators/waits_for/objects.rs",

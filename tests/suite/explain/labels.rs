@@ -115,6 +115,7 @@ fn causes_of(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
+#[ignore = "carries out hundreds of steps: scripts/long labels"]
 fn no_step_loses_more_than_its_label_says() {
     let cluster = Cluster::with(&Options {
         apiserver_args: &["--storage-media-type=application/json"],
@@ -137,11 +138,13 @@ fn no_step_loses_more_than_its_label_says() {
 }
 
 #[test]
+#[ignore = "carries out hundreds of steps: scripts/long labels"]
 fn no_step_loses_more_than_its_label_says_in_a_broken_cluster() {
     broken(&[], BROKEN);
 }
 
 #[test]
+#[ignore = "carries out hundreds of steps: scripts/long labels"]
 fn no_step_loses_more_than_its_label_says_where_objects_are_damaged() {
     if has("the unsafe deletion of KEP-3926", 32) {
         let gate = "--feature-gates=AllowUnsafeMalformedObjectDeletion=true";

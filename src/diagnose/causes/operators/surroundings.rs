@@ -41,11 +41,15 @@
 //!
 //! # What it reads
 //!
-//! The objects that its own words name, and the volumes of its node. The pods, Jobs and claims in its namespace, with
-//! their events. What its status lists or a label of its marks, and the objects that its finalizer is named after. Then
-//! what its spec or its labels name, what its spec selects or leaves empty, and what names it in its own group, from any
-//! namespace. The PersistentVolume of its name, and the only object of another kind of its group. What a limit left out
-//! is said.
+//! - The objects that its own words name, and the volumes of its node.
+//! - The pods, Jobs and claims in its namespace, with their events.
+//! - The objects that its status lists, that it marked with a label, or that its finalizer is named after.
+//! - The objects that its spec or its labels name, and those that its spec selects.
+//! - The defaults that stand for what its spec leaves empty.
+//! - The objects of its own group that name it, from any namespace.
+//! - The PersistentVolume of its name, and the only object of another kind of its group.
+//!
+//! The explanation says what a limit left out.
 //!
 //! # Sources
 //!

@@ -169,6 +169,7 @@ fn goes_on_after(how: &str, interrupt: Interruption, disk: &Disk<'_>) {
 }
 
 #[test]
+#[ignore = "restarts programs for minutes: scripts/long rescue"]
 fn a_rescue_of_a_claim_that_is_killed_before_any_step_goes_on() {
     let disk = deleted(Cluster::shared(), "claim-killed");
     goes_on_after("killed", interrupted::killed, &disk);

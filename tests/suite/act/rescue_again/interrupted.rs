@@ -130,6 +130,7 @@ fn a_rescue_goes_on_after_the_api_server_was_killed_before_any_step() {
 }
 
 #[test]
+#[ignore = "restarts programs for minutes: scripts/long rescue"]
 fn a_rescue_that_is_killed_before_any_step_goes_on() {
     let disk = Disk::made(Cluster::shared(), "killed");
     goes_on_after("killed", killed, &disk);

@@ -6,6 +6,7 @@ use super::Named;
 use crate::{
     diagnose::{
         causes::operators::{referenced_by::is_called_after, trouble::trouble},
+        kinds::OwnerReference,
         limits,
         model::{Evidence, Finding, Strength},
         view::View,
@@ -86,15 +87,20 @@ fn by_labels<'a>(object: &Object, view: &View<'a>) -> Vec<Named<'a>> {
         .filter_map(|(key, name)| {
             let (domain, word) = key.split_once('/')?;
             let ty = type_called(domain, &word.replace(['-', '_'], ""), view)?;
-            let is_itself = ty.name() == object.resource.name() && name == object.name();
             let namespace = if ty.namespaced { object.namespace() } else { "" };
             let is_name =
                 !name.is_empty() && name.len() <= WHOLE_NAME && ty.namespaced != namespace.is_empty();
             let namespace = namespace.to_owned();
-            (is_name && !is_itself).then_some((key, ty, namespace, name))
+            (is_name && !is_own(&name, object)).then_some((key, ty, namespace, name))
         })
         .take(limits::REFERENCES)
         .collect()
+}
+
+/// Whether the object or an owner of it has this name. Tekton writes the name of a run into the label for its Pipeline, if the
+/// run brings its own (`tektoncd/pipeline:pkg/reconciler/pipelinerun/pipelinespec/pipelinespec.go`).
+fn is_own(name: &str, object: &Object) -> bool {
+    name == object.name() || OwnerReference::all(object).any(|owner| owner.name() == name)
 }
 
 /// The type that a label is called after. `cluster` is rather the kind Cluster than KubevirtCluster, and rather of the

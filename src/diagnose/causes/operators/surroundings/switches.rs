@@ -1,6 +1,6 @@
 //! Fields of an object that switch its controller off for it.
 //!
-//! What they mean for a deletion differs. Current releases of Flux let a suspended object go, and older ones of
+//! Products differ in what that means for a deletion. Current releases of Flux let a suspended object go, and older ones of
 //! source-controller left it alone (`fluxcd/source-controller:internal/controller/gitrepository_controller.go`). So a field
 //! is only told, where its controller runs and nothing else was found. `knowledge/marks.yaml` has those whose meaning is
 //! known.
