@@ -1,5 +1,7 @@
 //! Disks that are attached to a node.
 
+use serde_json::json;
+
 use super::{SOON, bound_claim, command, delete, explain, never_says, run, says, wait_for};
 use crate::{
     explain::less_is_weaker::withstands_less,
@@ -79,15 +81,19 @@ fn a_disk_that_cannot_be_detached_names_its_reason() {
     // A node that does not report may still write to the disk.
     let said = explain(cluster, &["volumeattachment/detach-two"], None);
     never_says(&said, "finalizers remove");
-    let ready = r#"{"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#;
-    cluster
-        .kubectl(["patch", "node/detach-node", "--subresource=status", "-p", ready])
-        .success();
+    // No kubelet reports it, so kube-controller-manager calls it silent again within a minute.
+    let reports = || {
+        let heard = jiff::Timestamp::now().to_string();
+        let ready = json!({"type": "Ready", "status": "True", "lastHeartbeatTime": heard});
+        cluster.patch_status(["node", "detach-node"], &json!({"conditions": [ready]}));
+    };
+    reports();
     let said = explain(cluster, &["volumeattachment/detach-two"], None);
     withstands_less(cluster, "volumeattachment/detach-two", "", 14);
     says(&said, "volume pvc-lost does not exist any more");
     says(&said, "it stays for ever");
     says(&said, "DATA LOSS if node detach-node still runs");
+    reports();
     run(
         cluster,
         &command(&said, "DATA LOSS if node detach-node still runs"),
