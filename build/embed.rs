@@ -11,6 +11,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use flate2::{Compression, write::DeflateEncoder};
+use serde_json::Value;
 
 use crate::schema::{Entry, Located, Match};
 
@@ -96,13 +97,19 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
 /// The entry as JSON, without what nearly all entries have: reading it puts that back.
 fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
     let mut json = serde_json::to_value(entry)?;
+    let page = entry.page_of_sources();
     if let Some(fields) = json.as_object_mut() {
         fields.retain(|field, value| match field.as_str() {
             "match" => value != "exact",
             "list" => value != "metadata",
             "example" => value != entry.name.as_str(),
+            "page" => value.as_str() != page.as_deref(),
             _ => true,
         });
+    }
+    let workloads = json.pointer_mut("/holder/workloads").and_then(Value::as_array_mut);
+    for workload in workloads.into_iter().flatten().filter_map(Value::as_object_mut) {
+        workload.retain(|field, value| field != "kind" || value != "Deployment");
     }
     serde_json::to_string(&json)
 }

@@ -51,6 +51,10 @@ fn parse(at: usize) -> Option<Entry> {
     if entry.example.is_empty() {
         entry.example.clone_from(&entry.name);
     }
+    // Every file names a page. Most name the repository of their sources, which the built-in catalogue leaves out.
+    if entry.page.is_none() {
+        entry.page = entry.page_of_sources();
+    }
     Some(entry)
 }
 

@@ -317,6 +317,12 @@ impl Entry {
             || self.done_when.is_none()
     }
 
+    /// The page of the repository that its first source is in.
+    pub fn page_of_sources(&self) -> Option<String> {
+        let (repository, _) = self.sources.first()?.split_once(':')?;
+        Some(format!("https://github.com/{repository}"))
+    }
+
     /// Whether this part of the entry is our judgement, and not in the sources.
     pub fn is_judged(&self, part: Judged) -> bool {
         self.judgement.contains(&part)
