@@ -107,7 +107,9 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
             _ => true,
         });
     }
-    let workloads = json.pointer_mut("/holder/workloads").and_then(Value::as_array_mut);
+    let workloads = json
+        .pointer_mut("/holder/workloads")
+        .and_then(Value::as_array_mut);
     for workload in workloads.into_iter().flatten().filter_map(Value::as_object_mut) {
         workload.retain(|field, value| field != "kind" || value != "Deployment");
     }

@@ -167,10 +167,16 @@ fn all(object: &Object, view: &View<'_>) -> (Vec<Complaint>, Vec<Complaint>) {
     } else {
         &[]
     };
-    let warnings = events.iter().filter_map(|event| warning(event, object, since));
+    let warnings: Vec<_> = events
+        .iter()
+        .filter_map(|event| warning(event, object, since))
+        .collect();
     let of_object = if is_custom_group(&object.resource.group) {
         let conditions = condition::complaints(object, since);
         let mut all: Vec<_> = conditions.chain(status::complaints(object, since)).collect();
+        if all.is_empty() && warnings.is_empty() {
+            all.extend(condition::open_errors(object, since));
+        }
         let holders = author::of_finalizers(object);
         for complaint in &mut all {
             complaint.is_of_holder = complaint.author.is_one_of(&holders);
@@ -179,7 +185,7 @@ fn all(object: &Object, view: &View<'_>) -> (Vec<Complaint>, Vec<Complaint>) {
     } else {
         Vec::new()
     };
-    (of_object, warnings.collect())
+    (of_object, warnings)
 }
 
 /// Phrases that deny a failure with one of its words.

@@ -41,11 +41,20 @@ const POSITIVE: [&str; 11] = [
 /// Words of conditions about the deletion itself.
 const DELETION: [&str; 4] = ["Delet", "Terminat", "Finaliz", "Destroy"];
 
+/// What its conditions complain of since then, and what speaks of the deletion.
 pub(super) fn complaints(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
-    Condition::all(object).filter_map(move |condition| complaint(object, condition, since))
+    let all = Condition::all(object).filter_map(move |condition| complaint(object, condition, since));
+    all.filter_map(|(complaint, is_open)| (!is_open).then_some(complaint))
 }
 
-fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Option<Complaint> {
+/// Errors of before then that nobody took back. They may still be the reason, and explain less than newer words.
+pub(super) fn open_errors(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
+    let all = Condition::all(object).filter_map(move |condition| complaint(object, condition, since));
+    all.filter_map(|(complaint, is_open)| is_open.then_some(complaint))
+}
+
+/// The complaint of a condition, and whether it is only an error of before then.
+fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Option<(Complaint, bool)> {
     let (type_name, reason, message) = (condition.kind(), condition.reason(), condition.message());
     // Some types begin with a small letter: `error`.
     let told = capitalized(type_name);
@@ -67,16 +76,19 @@ fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Opt
     // Whoever wrote it again since then still says so.
     let is_fresh = time.max(written).is_some_and(|time| time >= since);
     let text = shortened(&join(reason, message));
-    // An error of before the deletion that nobody took back may still be the reason.
-    let is_open = is_fresh || of_deletion || is_negative || reports_failure(message);
-    (is_bad && !message.is_empty() && is_open).then(|| Complaint {
-        is_of_holder: false,
-        source: source(object, type_name),
-        is_failure: says(&ERRORS) || reports_failure(&text),
-        text,
-        time,
-        author,
-        written,
+    let is_of_now = is_fresh || of_deletion || is_negative;
+    let is_told = is_bad && !message.is_empty() && (is_of_now || reports_failure(message));
+    is_told.then(|| {
+        let complaint = Complaint {
+            is_of_holder: false,
+            source: source(object, type_name),
+            is_failure: says(&ERRORS) || reports_failure(&text),
+            text,
+            time,
+            author,
+            written,
+        };
+        (complaint, !is_of_now)
     })
 }
 
