@@ -31,7 +31,7 @@ fn a_load_balancer_without_a_controller_is_named() {
         "{story}"
     );
     replayed(cluster, "service/front", ns.name());
-    withstands_less(cluster, "service/front", ns.name(), 20);
+    withstands_less(cluster, "service/front", ns.name(), 24);
     release(cluster, "service/front", ns.name());
     goes(cluster, "service/front", ns.name());
 }
