@@ -24,7 +24,7 @@ pub(super) const ALL: &[Scenario] = &[
     scenario("release", object_of_a_helm_release)
         .steps(1, 0)
         .adds(&[("products/helm_release", "which it belongs to, is uninstalling")]),
-    scenario("chart", chart_with_a_failed_job).steps(1, 1),
+    scenario("chart", chart_with_a_failed_job).steps(2, 2),
     scenario("unmanaged", version_without_its_manager).steps(1, 1),
     scenario("subscribed", object_of_a_deleted_version)
         .steps(2, 2)
