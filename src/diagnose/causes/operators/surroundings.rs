@@ -85,11 +85,11 @@ use crate::{
         events::newest_event,
         holder::{Liveness, author_and_last_change, is_silent},
         kinds::Event,
-        model::{Blocker, Finding, Page, StepKind, Verdict},
+        model::{Blocker, Evidence, Finding, Page, StepKind, Strength, Verdict},
         timing,
         view::View,
     },
-    object::{Age, ResourceType, is_custom_group},
+    object::{Age, ResourceType, is_custom_group, pasteable},
     snapshot::facts::Object,
 };
 
@@ -204,6 +204,22 @@ fn add_blocker(finding: &mut Finding, blocker: Blocker, runs: bool) {
         finding.tell_of(Page::of(module_path!()));
         finding.wait.on.push(blocker);
     }
+}
+
+/// Tells what is so with a field or a mark of the object, in words and as evidence.
+fn tell(object: &Object, finding: &mut Finding, says: String) {
+    finding.say(format!("Its {says}"));
+    finding.evidence.push(Evidence {
+        source: format!("{} {}", object.kind, object.name()),
+        value: says,
+        strength: Strength::Moderate,
+    });
+}
+
+/// An object that may not exist, as a word of a command. The namespace is empty for types without one.
+fn pasteable_of(ty: &ResourceType, namespace: &str, name: &str) -> String {
+    let place = Some(namespace).filter(|namespace| !namespace.is_empty());
+    pasteable(&ty.name(), place, name)
 }
 
 /// A field, and the type, namespace and name of the object that it names.

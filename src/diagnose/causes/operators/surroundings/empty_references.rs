@@ -5,12 +5,7 @@ use serde_json::Value;
 
 use super::type_schema;
 use crate::{
-    diagnose::{
-        causes::operators::trouble::trouble,
-        limits,
-        model::{Evidence, Finding, Strength},
-        view::View,
-    },
+    diagnose::{causes::operators::trouble::trouble, limits, model::Finding, view::View},
     knowledge::{GroupKind, schema::DefaultReference},
     object::{ResourceType, pasteable},
     snapshot::facts::Object,
@@ -42,13 +37,7 @@ pub(super) fn add_defaults(object: &Object, finding: &mut Finding, view: &View<'
             },
             Meant::NotKnown => continue,
         };
-        let says = format!("{path} is empty, which {trouble}");
-        finding.say(format!("Its {says}"));
-        finding.evidence.push(Evidence {
-            source: format!("{} {}", object.kind, object.name()),
-            value: says,
-            strength: Strength::Moderate,
-        });
+        super::tell(object, finding, format!("{path} is empty, which {trouble}"));
     }
 }
 

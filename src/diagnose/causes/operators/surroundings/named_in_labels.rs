@@ -8,10 +8,10 @@ use crate::{
         causes::operators::{referenced_by::is_called_after, trouble::trouble},
         kinds::OwnerReference,
         limits,
-        model::{Evidence, Finding, Strength},
+        model::Finding,
         view::View,
     },
-    object::{ResourceType, pasteable},
+    object::ResourceType,
     snapshot::facts::Object,
 };
 
@@ -32,13 +32,11 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>)
             Err(_) => None,
         };
         if let Some(trouble) = trouble {
-            say(
+            let named = super::pasteable_of(ty, &namespace, &name);
+            super::tell(
                 object,
                 finding,
-                format!(
-                    "label {key} names {}, which {trouble}",
-                    pasteable_of(ty, &namespace, &name)
-                ),
+                format!("label {key} names {named}, which {trouble}"),
             );
         }
     }
@@ -50,34 +48,15 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>)
             || "does not exist".to_owned(),
             |found| trouble(found, view).unwrap_or_else(|| "exists".to_owned()),
         );
-        say(
+        let named = super::pasteable_of(ty, &namespace, &name);
+        super::tell(
             object,
             finding,
-            format!(
-                "annotation {key} names {}, which {state}",
-                pasteable_of(ty, &namespace, &name)
-            ),
+            format!("annotation {key} names {named}, which {state}"),
         );
         return has_trouble || state != "exists";
     }
     has_trouble
-}
-
-fn say(object: &Object, finding: &mut Finding, says: String) {
-    finding.say(format!("Its {says}"));
-    finding.evidence.push(Evidence {
-        source: format!("{} {}", object.kind, object.name()),
-        value: says,
-        strength: Strength::Moderate,
-    });
-}
-
-fn pasteable_of(ty: &ResourceType, namespace: &str, name: &str) -> String {
-    pasteable(
-        &ty.name(),
-        Some(namespace).filter(|namespace| !namespace.is_empty()),
-        name,
-    )
 }
 
 /// The objects named by labels whose key is the domain of a product and a kind of it.

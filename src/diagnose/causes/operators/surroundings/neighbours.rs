@@ -8,7 +8,7 @@ use crate::{
         model::{Evidence, Finding, Strength},
         view::View,
     },
-    object::{is_custom_group, pasteable},
+    object::is_custom_group,
     snapshot::facts::Object,
 };
 
@@ -35,8 +35,10 @@ pub(super) fn add_neighbours(object: &Object, finding: &mut Finding, view: &View
         let Some(trouble) = trouble(only, view) else {
             continue;
         };
-        let place = Some(only.namespace()).filter(|namespace| !namespace.is_empty());
-        let says = format!("{}, which {trouble}", pasteable(&ty.name(), place, only.name()));
+        let says = format!(
+            "{}, which {trouble}",
+            super::pasteable_of(ty, only.namespace(), only.name())
+        );
         finding.say(format!("The only {} beside it is {says}", ty.kind));
         finding.evidence.push(Evidence {
             source: format!("a list of {}", ty.name()),

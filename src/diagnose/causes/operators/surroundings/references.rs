@@ -12,11 +12,11 @@ use crate::{
     diagnose::{
         causes::operators::{missing_reference, referenced_by::is_called_after, trouble::trouble},
         limits,
-        model::{Evidence, Finding, Strength},
+        model::Finding,
         view::View,
     },
     knowledge::schema::Wait,
-    object::{ResourceType, is_custom_group, pasteable},
+    object::{ResourceType, is_custom_group},
     snapshot::facts::Object,
 };
 
@@ -64,17 +64,8 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
             Ok(None) | Err(_) => None,
         };
         let Some(trouble) = trouble else { continue };
-        let place = Some(&*namespace).filter(|namespace| !namespace.is_empty());
-        let says = format!(
-            "{field} names {}, which {trouble}",
-            pasteable(&ty.name(), place, &name)
-        );
-        finding.say(format!("Its {says}"));
-        finding.evidence.push(Evidence {
-            source: format!("{} {}", object.kind, object.name()),
-            value: says,
-            strength: Strength::Moderate,
-        });
+        let named = super::pasteable_of(ty, &namespace, &name);
+        super::tell(object, finding, format!("{field} names {named}, which {trouble}"));
         is_any = true;
     }
     is_any
