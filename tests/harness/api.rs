@@ -53,7 +53,7 @@ pub struct Answer {
 impl Answer {
     /// The object, if the request succeeded.
     #[track_caller]
-    fn success(self, what: &str) -> Value {
+    pub(super) fn success(self, what: &str) -> Value {
         assert!(
             self.code.is_success(),
             "{what}: {} {}",
@@ -150,6 +150,21 @@ impl Api {
         })
     }
 
+    /// The type of objects with this version and kind. Discovery knows a new type a moment later than it is served.
+    #[track_caller]
+    pub(super) fn type_of(&self, version: &str, kind: &str) -> Type {
+        let mut ty = None;
+        wait(
+            &format!("the server has {version} {kind}"),
+            Duration::from_secs(10),
+            || {
+                ty = self.find(|ty| ty.api_version() == version && ty.kind == kind);
+                ty.is_some()
+            },
+        );
+        ty.expect("the wait ends with a type")
+    }
+
     /// `kubectl get … -o json --ignore-not-found`; `Err` for words that only kubectl understands.
     #[track_caller]
     pub(super) fn get(&self, words: &[String]) -> Result<Option<Value>, ()> {
@@ -206,18 +221,8 @@ impl Api {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
         };
-        let (version, kind) = (text("/apiVersion"), text("/kind"));
-        let mut ty = None;
-        // Discovery knows a new type a moment later than the type is served.
-        wait(
-            &format!("the server has {version} {kind}"),
-            Duration::from_secs(10),
-            || {
-                ty = self.find(|ty| ty.api_version() == version && ty.kind == kind);
-                ty.is_some()
-            },
-        );
-        let ty = ty.expect("the wait ends with a type");
+        let kind = text("/kind");
+        let ty = self.type_of(text("/apiVersion"), kind);
         let namespace = match text("/metadata/namespace") {
             "" => namespace,
             own => own,

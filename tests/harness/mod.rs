@@ -44,6 +44,7 @@ mod pki;
 mod plugin;
 pub mod ports;
 mod reaper;
+mod restore;
 mod session;
 mod terminal;
 mod types;

@@ -33,6 +33,26 @@ impl Type {
         }
     }
 
+    /// The key of an object in etcd below `/registry/`. Built-in types go without their group, and some have kept a former
+    /// name (`kubernetes/kubernetes:pkg/kubeapiserver/default_storage_factory_builder.go`).
+    pub(super) fn key(&self, is_custom: bool, namespace: &str, name: &str) -> String {
+        let plural = self.names[0].as_str();
+        let stored = match (self.group.as_str(), plural) {
+            ("", "nodes") => "minions".to_owned(),
+            ("", "services") => "services/specs".to_owned(),
+            ("", "endpoints") => "services/endpoints".to_owned(),
+            ("", "replicationcontrollers") => "controllers".to_owned(),
+            ("networking.k8s.io", "ingresses") => "ingress".to_owned(),
+            ("apiextensions.k8s.io" | "apiregistration.k8s.io", _) => format!("{}/{plural}", self.group),
+            _ if is_custom => format!("{}/{plural}", self.group),
+            _ => plural.to_owned(),
+        };
+        match namespace {
+            "" => format!("{stored}/{name}"),
+            _ => format!("{stored}/{namespace}/{name}"),
+        }
+    }
+
     /// Where its objects are; in all namespaces if the namespace is empty.
     pub(super) fn path(&self, namespace: &str) -> String {
         let root = match self.group.as_str() {

@@ -45,6 +45,7 @@ mod readme_pictures;
 mod scan;
 mod scan_causes;
 mod schema;
+mod slow;
 mod snapshot;
 mod stories;
 mod stuck;

@@ -28,9 +28,16 @@ struct Package {
     bill: PathBuf,
 }
 
-/// The package of the tested program. To pack a program with its debug information takes half a minute of work, so the
-/// tests share one.
-static PACKAGE: LazyLock<Package> = LazyLock::new(|| package(Path::new(BINARY)));
+/// The package of the tested program, which the tests share. Its debug information would take half a minute to pack.
+static PACKAGE: LazyLock<Package> = LazyLock::new(|| {
+    let folder = TempDir::new().unwrap();
+    let stripped = folder.path().join("kubectl-finalizers");
+    let mut strip = Command::new("strip");
+    strip.arg("-o").arg(&stripped).arg(BINARY);
+    // `strip` comes with the linker.
+    assert!(strip.status().unwrap().success());
+    package(&stripped)
+});
 
 /// The script. It packs with a program of the workspace, whose crates are here because the tests have them, too.
 fn script(words: &[&str]) -> Output {

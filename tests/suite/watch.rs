@@ -153,6 +153,7 @@ fn a_claim_is_deleted_once_its_pod_is_gone() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_restart_of_the_api_server_is_survived() {
     let cluster = Cluster::start();
     let ns = cluster.namespace("watched-restart");

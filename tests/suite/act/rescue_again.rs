@@ -184,6 +184,7 @@ fn a_claim_that_is_deleted_too_leaves_the_volume_behind() {
 
 /// A volume and a claim that name each other before they are bound. No driver runs for it.
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_volume_that_a_person_made_is_there_again_too() {
     let cluster = Cluster::shared();
     let migrated = json!({"annotations": {
@@ -236,6 +237,7 @@ fn a_volume_that_a_person_made_is_there_again_too() {
 
 /// The provisioner of host paths is a part of kube-controller-manager, which then protects the disk itself.
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_volume_of_a_provisioner_within_the_controller_manager_is_there_again() {
     let cluster = Cluster::with(&Options {
         controller_manager_args: &["--enable-hostpath-provisioner"],

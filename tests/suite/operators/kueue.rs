@@ -54,6 +54,7 @@ fn kueue_runs() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn kueue_crashes() {
     CASE.an_operator_that_crashes();
 }
@@ -64,16 +65,19 @@ fn kueue_is_scaled_to_zero() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn kueue_loses_a_right() {
     CASE.an_operator_without_a_right();
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn kueue_is_uninstalled() {
     CASE.an_uninstalled_operator();
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn kueue_is_installed_under_another_name() {
     CASE.a_renamed_operator();
 }

@@ -5,6 +5,7 @@ use super::{SOON, delete, held, lines};
 use crate::harness::{Cluster, Options, Signal};
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn what_goes_while_nobody_can_watch_is_found_after_a_compaction() {
     let cluster = Cluster::with(&Options {
         controller_manager: false,

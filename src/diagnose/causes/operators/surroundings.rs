@@ -146,14 +146,17 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     let is_free = finding.wait.on.is_empty() && !is_named;
     if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::NOT_ACTED {
         mark_stalled(object, finding, is_described, view);
-        update_rejected::doubt_stalled(finding);
     }
-    if finding.wait.verdict == Verdict::Stalled && is_troubled {
-        // What is in trouble may be what its controller waits for.
-        finding.wait.verdict = Verdict::Waiting;
-    } else if finding.wait.verdict == Verdict::Stalled && !is_complete {
-        // It may wait for something that was not read.
-        finding.wait.verdict = Verdict::Unknown;
+    if finding.wait.verdict == Verdict::Stalled {
+        if is_troubled {
+            // What is in trouble may be what its controller waits for.
+            finding.wait.verdict = Verdict::Waiting;
+        } else if !is_complete {
+            // It may wait for something that was not read.
+            finding.wait.verdict = Verdict::Unknown;
+        } else {
+            update_rejected::doubt_stalled(finding);
+        }
     }
     if runs && is_free && !is_troubled {
         switches::add_switches(object, finding);

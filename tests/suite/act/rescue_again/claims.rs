@@ -284,6 +284,7 @@ enum Ends {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_rescue_that_is_killed_while_it_waits_for_pods_goes_on() {
     let cluster = Cluster::shared();
     for (name, end) in [

@@ -233,6 +233,7 @@ fn is_unbound(disk: &Disk<'_>, before: &Before) -> bool {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_rescue_that_is_interrupted_before_the_volume_is_bound_goes_on() {
     let cluster = Cluster::start();
     let disk = Disk::made(&cluster, "unbound");
@@ -269,6 +270,7 @@ fn a_rescue_that_is_interrupted_before_the_volume_is_bound_goes_on() {
 
 /// Longer than the rescue waits for a controller.
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_controller_manager_that_is_away_for_long_leaves_a_rescue_to_go_on_with() {
     let cluster = Cluster::start();
     let disk = Disk::made(&cluster, "away");
@@ -362,6 +364,7 @@ fn attachment(disk: &Disk<'_>) -> Option<Value> {
 
 /// The volume is attached, and all controllers restart while it is away.
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn an_attached_volume_survives_restarts_while_it_is_away() {
     let cluster = Cluster::start();
     let (disk, attached) = attached(&cluster, "attached");

@@ -36,6 +36,7 @@ fn access(cluster: &Cluster) -> EtcdAccess {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_thousand_random_objects_lose_nothing_but_their_deletion() {
     let cluster = Cluster::start();
     let runtime = runtime::Builder::new_current_thread()

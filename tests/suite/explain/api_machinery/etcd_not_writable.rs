@@ -9,6 +9,7 @@ use crate::{
 };
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_full_etcd_is_named_as_the_cause() {
     let cluster = &Cluster::with(&Options {
         etcd_args: &["--quota-backend-bytes=33554432"],

@@ -79,6 +79,7 @@ const FIRST: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const OTHER: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn objects_whose_encryption_key_was_changed_are_unreadable() {
     let first = encryption(FIRST);
     let cluster = &Cluster::with(&Options {

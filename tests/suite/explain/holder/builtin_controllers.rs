@@ -130,6 +130,7 @@ fn some_minutes_later(cluster: &Cluster) {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_snapshot_controller_without_a_right_scaled_to_zero_and_stopped() {
     let cluster = &Cluster::start();
     let ns = cluster.namespace("snapshots");

@@ -34,6 +34,7 @@ fn stored(cluster: &Cluster, namespace: &str, count: usize) {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn more_objects_of_one_type_than_one_request_can_delete() {
     let cluster = &Cluster::with(&Options {
         etcd_args: &["--max-txn-ops=1000"],

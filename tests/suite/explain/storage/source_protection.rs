@@ -31,6 +31,7 @@ fn has(ns: &Namespace, what: [&str; 2], finalizer: &str) -> bool {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn an_interrupted_restore_is_explained() {
     const HELD: &str = "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection";
     const CLASS: &str = "restore.example.test";
