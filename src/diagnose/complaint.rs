@@ -176,6 +176,7 @@ fn all(object: &Object, view: &View<'_>) -> (Vec<Complaint>, Vec<Complaint>) {
         let mut all: Vec<_> = conditions.chain(status::complaints(object, since)).collect();
         if all.is_empty() && warnings.is_empty() {
             all.extend(condition::open_errors(object, since));
+            all.extend(status::open_errors(object, since));
         }
         let holders = author::of_finalizers(object);
         for complaint in &mut all {

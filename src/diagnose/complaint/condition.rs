@@ -77,7 +77,9 @@ fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Opt
     let is_fresh = time.max(written).is_some_and(|time| time >= since);
     let text = shortened(&join(reason, message));
     let is_of_now = is_fresh || of_deletion || is_negative;
-    let is_told = is_bad && !message.is_empty() && (is_of_now || reports_failure(message));
+    // Some products write a sentence into the reason, and no message.
+    let is_in_words = !message.is_empty() || reason.trim().contains(' ');
+    let is_told = is_bad && is_in_words && (is_of_now || reports_failure(&text));
     is_told.then(|| {
         let complaint = Complaint {
             is_of_holder: false,

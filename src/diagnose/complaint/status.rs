@@ -26,6 +26,17 @@ const STATES: [&str; 2] = ["state", "phase"];
 const NAMES: [&str; 1] = ["id"];
 
 pub(super) fn complaints(object: &Object, since: Timestamp) -> Vec<Complaint> {
+    texts(object, since, |written| written >= since)
+}
+
+/// Errors of before then that nobody took back. They may still be the reason, and explain less than newer words.
+pub(super) fn open_errors(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
+    let old = texts(object, since, |written| written < since);
+    old.into_iter().filter(|complaint| complaint.is_failure)
+}
+
+/// What stands below each field of `status` that was written at such a time.
+fn texts(object: &Object, since: Timestamp, is_meant: impl Fn(Timestamp) -> bool) -> Vec<Complaint> {
     let mut found = Vec::new();
     let Some(status) = object.value.get("status") else {
         return found;
@@ -34,7 +45,8 @@ pub(super) fn complaints(object: &Object, since: Timestamp) -> Vec<Complaint> {
     let fields = status.as_object().into_iter().flatten();
     for (field, value) in fields.filter(|(field, _)| *field != "conditions") {
         let (author, written) = author::of_status(object, field);
-        if written.is_some_and(|written| written < since) {
+        // A time that nobody recorded may be of now.
+        if !is_meant(written.unwrap_or(Timestamp::MAX)) {
             continue;
         }
         let mut texts = Vec::new();

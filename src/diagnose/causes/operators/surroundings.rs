@@ -67,6 +67,7 @@ mod neighbours;
 mod owned_claims;
 mod owned_jobs;
 mod owned_pods;
+mod product_types;
 mod references;
 mod referrers;
 mod selectors;
@@ -114,11 +115,23 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     if !object.was_read() || age.as_secs() < timing::WORKING_CONTROLLER {
         return;
     }
-    let Some(finding) = findings.iter_mut().find(|finding| finding.is_about(of_operators)) else {
+    let is_of_operator = |finding: &Finding| finding.is_about(of_operators);
+    let Some(first) = findings.iter().position(is_of_operator) else {
+        return;
+    };
+    let rest = findings.iter_mut().skip(first + 1);
+    let others = rest.filter(|finding| is_of_operator(finding)).map(|finding| {
+        let runs = is_running(finding);
+        finalizer_name::add_namesakes(object, finding, runs, view);
+        !finding.wait.on.is_empty()
+    });
+    // Many controllers wait until theirs is the last finalizer.
+    let is_last = !others.fold(false, |any, is_held| any | is_held);
+    let Some(finding) = findings.get_mut(first) else {
         return;
     };
     let liveness = finding.wait.said.controller.as_ref().map(|actor| actor.state);
-    let runs = liveness == Some(Liveness::Running);
+    let runs = is_running(finding);
     if !runs && liveness != Some(Liveness::Unknown) {
         return;
     }
@@ -143,7 +156,7 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     services::add_services(object, finding, is_described, view);
     let is_named = !is_described && referrers::add_referrers(object, finding, view);
     let is_complete = view.missed() == missed_before;
-    let is_free = finding.wait.on.is_empty() && !is_named;
+    let is_free = finding.wait.on.is_empty() && !is_named && is_last;
     if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::NOT_ACTED {
         mark_stalled(object, finding, is_described, view);
     }
@@ -162,6 +175,11 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
         switches::add_switches(object, finding);
         neighbours::add_neighbours(object, finding, view);
     }
+}
+
+fn is_running(finding: &Finding) -> bool {
+    let controller = finding.wait.said.controller.as_ref();
+    controller.is_some_and(|actor| actor.state == Liveness::Running)
 }
 
 /// Marks that the controller has not acted for long, although nothing blocks it. A controller whose work the catalogue
