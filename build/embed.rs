@@ -99,6 +99,7 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
     let mut json = serde_json::to_value(entry)?;
     let page = entry.page_of_sources();
     if let Some(fields) = json.as_object_mut() {
+        fields.insert("sources".to_owned(), entry.short_sources().into());
         fields.retain(|field, value| match field.as_str() {
             "match" => value != "exact",
             "list" => value != "metadata",

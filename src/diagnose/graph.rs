@@ -209,10 +209,15 @@ impl Graph {
             _ => wait.said.clone(),
         };
         let node = Node::Own(object.type_name.clone(), finalizer, Some(wait.verdict), apart);
+        let mut says = wait.said.about_object();
+        if let Some(&known) = self.numbers.get(&node) {
+            says = shared(&self.about[known].says, &says, &wait.said);
+            self.about[known].says = says.clone();
+        }
         let about = About {
             state: Some(wait.verdict.into()),
             finalizer: wait.finalizer.clone(),
-            ..About::new(wait.said.about_object(), Some(object))
+            ..About::new(says, Some(object))
         };
         self.hold(place, node, about);
     }
@@ -297,6 +302,24 @@ impl Graph {
             Node::Text(says) => says.clone(),
             Node::Own(_, _, _, says) => says.to_string(),
         }
+    }
+}
+
+/// What is true of all objects that are held in the same way. Without such a fact, it is who must let go.
+fn shared(known: &Said, one: &Said, whole: &Said) -> Said {
+    if known == one {
+        return known.clone();
+    }
+    let facts: Vec<_> = known
+        .now
+        .iter()
+        .filter(|fact| one.now.contains(fact))
+        .cloned()
+        .collect();
+    match (facts.is_empty(), &whole.controller) {
+        (false, _) => Said::of_facts(facts),
+        (true, Some(_)) => whole.summary(),
+        (true, None) => "each waits for something of its own, which explain tells".into(),
     }
 }
 

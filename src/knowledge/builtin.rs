@@ -51,6 +51,7 @@ fn parse(at: usize) -> Option<Entry> {
     if entry.example.is_empty() {
         entry.example.clone_from(&entry.name);
     }
+    entry.complete_sources();
     // Every file names a page. Most name the repository of their sources, which the built-in catalogue leaves out.
     if entry.page.is_none() {
         entry.page = entry.page_of_sources();

@@ -152,7 +152,8 @@ impl Story {
     }
 
     fn told(&self, explained: &Value) -> (Told, Vec<String>) {
-        let answer = answer(explained);
+        // Commands name the dump, whose folder has a name of ours.
+        let answer = answer(explained).replace(self.slug(), "STORY");
         let verdicts = verdicts(explained);
         let says = |words: &String| answer.contains(words.as_str());
         // The name of a verdict forbids that verdict; advice may use the word.

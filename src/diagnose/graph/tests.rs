@@ -156,6 +156,11 @@ fn two_unknown_waits_are_one_cause_whatever_their_text() {
     let unknown = |says| Some(vec![wait(Verdict::Unknown, says, Vec::new())]);
     let (_, found) = roots(&[("a", unknown("written 2m ago")), ("b", unknown("written 3m ago"))]);
     assert_eq!(found.len(), 1);
+    // The words of one are not those of the other.
+    assert_eq!(
+        found[0].says,
+        Said::from("each waits for something of its own, which explain tells")
+    );
     let failing = |says| Some(vec![wait(Verdict::Failing, says, Vec::new())]);
     let (_, found) = roots(&[("a", failing("no route")), ("b", failing("no credentials"))]);
     assert_eq!(found.len(), 2);

@@ -88,9 +88,10 @@ pub struct Entry {
     /// Upstream files that support this, each `owner/repo:path`.
     pub sources: Vec<String>,
     /// Whether somebody read the sources and they support this.
+    #[serde(default = "usually_verified", skip_serializing_if = "is_true")]
     pub verified: bool,
     /// The parts that are our judgement and not in the sources.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default = "usual_judgement", skip_serializing_if = "is_usual_judgement")]
     pub judgement: Vec<Judged>,
     /// Anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,6 +106,7 @@ pub struct Entry {
 
 /// A revision of an upstream repository in which a named source contains the finalizer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(String, String, String)", into = "(String, String, String)")]
 pub struct VerifiedIn {
     /// The repository, `owner/repo`.
     pub repository: String,
@@ -112,6 +114,22 @@ pub struct VerifiedIn {
     pub revision: String,
     /// The day of the commit.
     pub date: String,
+}
+
+impl From<(String, String, String)> for VerifiedIn {
+    fn from((repository, revision, date): (String, String, String)) -> Self {
+        Self {
+            repository,
+            revision,
+            date,
+        }
+    }
+}
+
+impl From<VerifiedIn> for (String, String, String) {
+    fn from(at: VerifiedIn) -> Self {
+        (at.repository, at.revision, at.date)
+    }
 }
 
 /// When a finalizer must not be removed by hand. `remove` refuses it then, whatever is accepted.
@@ -307,7 +325,48 @@ impl WaitsFor {
     }
 }
 
+/// What nearly all entries have is not written into the built-in catalogue.
+fn usually_verified() -> bool {
+    true
+}
+
+fn usual_judgement() -> Vec<Judged> {
+    vec![Judged::IfRemoved, Judged::Fix]
+}
+
+fn is_usual_judgement(judged: &[Judged]) -> bool {
+    judged == [Judged::IfRemoved, Judged::Fix]
+}
+
 impl Entry {
+    /// The sources without a repository that the source before has already.
+    pub fn short_sources(&self) -> Vec<String> {
+        let mut before = "";
+        let mut short = Vec::new();
+        for source in &self.sources {
+            let (repository, path) = source.split_once(':').unwrap_or(("", source));
+            short.push(if repository == before && !repository.is_empty() {
+                format!(":{path}")
+            } else {
+                source.clone()
+            });
+            before = repository;
+        }
+        short
+    }
+
+    /// Puts back what [`Self::short_sources`] has left out.
+    pub fn complete_sources(&mut self) {
+        let mut before = String::new();
+        for source in &mut self.sources {
+            match source.split_once(':') {
+                Some(("", _)) => source.insert_str(0, &before),
+                Some((repository, _)) => repository.clone_into(&mut before),
+                None => {}
+            }
+        }
+    }
+
     /// Whether little is known. So it is if no program can look up its waits, or if those were not read in the sources. It
     /// is also so with fewer than two steps, and without a sign that the work is done.
     pub fn is_thin(&self) -> bool {
@@ -368,6 +427,11 @@ impl Entry {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -164,10 +164,11 @@ fn waiting<'a>(one: &'a Examined<'_>, diagnosis: &'a Diagnosis) -> Waiting<'a> {
     }
 }
 
-/// Each cause by what it is, and how it stands. A finalizer that several objects share has the name of none.
+/// Each cause by what it is, and how it stands. A finalizer or a wait that several objects share has the name of none.
 fn names<'a>(causes: impl IntoIterator<Item = &'a RootCause>) -> BTreeSet<String> {
     let name = |cause: &RootCause| match (&cause.object, &cause.finalizer) {
         (_, Some(finalizer)) if cause.is_own => finalizer.to_string(),
+        (_, None) if cause.is_own => "no finalizer".to_owned(),
         (Some(object), _) => object.in_words(),
         (None, _) => cause.says.to_string(),
     };
