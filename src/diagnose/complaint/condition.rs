@@ -120,6 +120,32 @@ mod tests {
     }
 
     #[test]
+    fn a_sentence_may_stand_in_the_reason() {
+        let told = |reason: &str| {
+            let condition = json!({"type": "Ready", "status": "False", "reason": reason,
+                "lastTransitionTime": "2026-01-01T10:00:00Z"});
+            let object = bare(
+                "x.test",
+                "as",
+                "A",
+                json!({"metadata": {"name": "a"}, "status": {"conditions": [condition]}}),
+            );
+            let since = "2026-01-01T11:00:00Z".parse().expect("a time");
+            let all: Vec<_> = open_errors(&object, since).collect();
+            all.into_iter()
+                .map(|complaint| complaint.text)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told("failed to schedule: no server"),
+            ["failed to schedule: no server"]
+        );
+        // One word is a code, and a plain sentence is no error.
+        assert!(told("ScheduleFailed").is_empty());
+        assert!(told("not scheduled yet").is_empty());
+    }
+
+    #[test]
     fn the_type_tells_which_status_is_bad() {
         for (ty, status, message) in [
             ("Ready", "False", "no endpoints"),

@@ -260,6 +260,24 @@ mod tests {
     }
 
     #[test]
+    fn an_error_of_before_the_deletion_is_open_and_a_wait_of_before_is_past() {
+        let old = |message: &str| {
+            let object = bare(
+                "x.test",
+                "as",
+                "A",
+                json!({"metadata": {"name": "a", "managedFields": [{"manager": "m", "time": "2026-01-01T10:00:00Z",
+                    "fieldsV1": {"f:status": {"f:message": {}}}}]}, "status": {"message": message}}),
+            );
+            let since = "2026-01-01T11:00:00Z".parse().expect("a time");
+            assert!(complaints(&object, since).is_empty());
+            open_errors(&object, since).count()
+        };
+        assert_eq!(old("failed to get pod a: not found"), 1);
+        assert_eq!(old("waiting for the primary"), 0);
+    }
+
+    #[test]
     fn a_text_in_a_list_has_the_name_of_its_item_and_what_is_past_is_left_out() {
         let stage =
             |name: &str, stopped: &str| json!({"podType": name, "state": "failed", "stopTime": stopped});

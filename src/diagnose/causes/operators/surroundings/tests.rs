@@ -6,7 +6,7 @@ use crate::{
     diagnose::{
         Diagnosis, Verdict,
         testing::{
-            fixtures::{controller, going},
+            fixtures::{bound, controller, going},
             told::{said, verdict, waits_for},
             world::{World, object},
         },
@@ -1011,4 +1011,92 @@ fn a_field_that_switches_a_controller_off_is_told() {
         let told = words(spec);
         assert!(!told.contains("is true"), "{told}");
     }
+}
+
+#[test]
+fn what_it_owns_and_its_own_words_speak_of_still_names_it() {
+    let owned = |kind: &str, plural: &str| {
+        let metadata = json!({"name": "own", "namespace": "ns",
+            "ownerReferences": [{"kind": "Store", "name": "s", "uid": "u"}]});
+        let value = json!({"metadata": metadata, "spec": {"storeRef": {"name": "s"}}});
+        object(GROUP, plural, kind, value)
+    };
+    let names = |told: &Diagnosis, kind: &str| {
+        said(told).contains(&format!("{kind} own still names it in spec.storeRef"))
+    };
+    let store = saying("waiting: 1 Gadget(s) still reference this store");
+    let told = explained(&store, [owned("Gadget", "gadgets")]);
+    assert!(names(&told, "Gadget"), "{told:#?}");
+    // What it owns names it, too, and waits for it.
+    let told = explained(&saying("waiting for the disks"), [owned("Gadget", "gadgets")]);
+    assert!(!names(&told, "Gadget"), "{told:#?}");
+    // The kind is a part of another word.
+    let store = saying("waiting for the GadgetPool");
+    assert!(!names(&explained(&store, [owned("Gadget", "gadgets")]), "Gadget"));
+}
+
+#[test]
+fn an_object_of_another_group_that_its_only_controller_works_with_may_name_it() {
+    let grant = |role: &str, account: &str| {
+        bound(
+            role,
+            &json!([GROUP, "policies.example"]),
+            &json!(["stores", "stores/status", "rules"]),
+            &json!({"kind": "ServiceAccount", "namespace": account, "name": account}),
+        )
+    };
+    let rule = object(
+        "policies.example",
+        "rules",
+        "Rule",
+        json!({"metadata": {"name": "r", "namespace": "ns"},
+            "spec": {"targetRefs": [{"group": GROUP, "kind": "Store", "name": "s"}]}}),
+    );
+    let told = |more: Vec<Object>| {
+        let mut world =
+            World::default()
+                .serving(GROUP, "stores", "Store")
+                .serving("policies.example", "rules", "Rule");
+        let [deployment, account, _, _] = controller("lab", "lab", &json!({"app": "lab"}), GROUP);
+        for object in [deployment, account, rule.clone()].into_iter().chain(more) {
+            world = world.with(object);
+        }
+        said(&world.explain(&store("lab.test/wait", &json!({}))))
+    };
+    let names = "Rule r still names it in spec.targetRefs[0]";
+    let alone = told(grant("lab", "lab").to_vec());
+    assert!(alone.contains(names), "{alone}");
+    // Of two controllers, nothing tells whose types these are.
+    let two = told(
+        grant("lab", "lab")
+            .into_iter()
+            .chain(grant("other", "other"))
+            .collect(),
+    );
+    assert!(!two.contains(names), "{two}");
+}
+
+#[test]
+fn a_finalizer_of_a_kind_holds_back_the_others_on_the_same_object() {
+    let both = |gadgets: Vec<Object>| {
+        let mut store = store("lab.test/store", &json!({}));
+        store.value["metadata"]["finalizers"] = json!(["lab.test/store", FINALIZER]);
+        explained(&store, gadgets)
+    };
+    let told = both(vec![gadget("g", "s")]);
+    let wait = told
+        .waits
+        .iter()
+        .find(|wait| !wait.on.is_empty())
+        .expect("a blocker");
+    assert_eq!(
+        wait.finalizer.as_ref().map(|finalizer| &*finalizer.name),
+        Some(FINALIZER)
+    );
+    assert_eq!(verdict(&told, "lab.test/store"), Some(Verdict::Waiting));
+    // Nothing holds either of them.
+    assert_eq!(
+        verdict(&both(Vec::new()), "lab.test/store"),
+        Some(Verdict::Stalled)
+    );
 }
