@@ -84,7 +84,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 46] = [
+const HELPERS: [&str; 47] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -107,6 +107,7 @@ const HELPERS: [&str; 46] = [
     "operators/surroundings/named_in_words",
     "operators/surroundings/owned_jobs",
     "operators/surroundings/owned_pods",
+    "operators/surroundings/product_types",
     "operators/surroundings/references",
     "operators/surroundings/referrers",
     "operators/surroundings/services",
