@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    diagnose::{holder::rbac::Changers, kinds::Role, view::View},
+    diagnose::{
+        holder::rbac::Changers,
+        kinds::{Role, RoleRule},
+        view::View,
+    },
     object::{ResourceType, is_custom_group},
     snapshot::facts::Object,
 };
@@ -15,25 +19,18 @@ pub(super) fn of_only_controller<'a>(object: &Object, view: &View<'a>) -> Vec<&'
         return Vec::new();
     };
     let candidates = changers.candidates(object);
-    let roles: BTreeSet<_> = candidates
-        .iter()
-        .filter(|candidate| candidate.is_likely)
-        .map(|candidate| candidate.role)
-        .collect();
-    let (Some(&name), 1) = (roles.first(), roles.len()) else {
+    let likely = candidates.iter().filter(|candidate| candidate.is_likely);
+    let names: BTreeSet<_> = likely.map(|candidate| candidate.role).collect();
+    let (Some(&name), 1) = (names.first(), names.len()) else {
         return Vec::new();
     };
     let all = view.list("rbac.authorization.k8s.io", "clusterroles", "");
     let role = all.unwrap_or_default().iter().find(|role| role.name() == name);
-    let is_in_role = |ty: &ResourceType| {
-        role.is_some_and(|role| {
-            let mut rules = Role(role).rules();
-            rules.any(|rule| {
-                rule.groups().any(|group| group == ty.group)
-                    && rule.resources().any(|resource| resource == ty.plural)
-            })
-        })
+    let covers = |rule: RoleRule<'_>, ty: &ResourceType| {
+        rule.groups().any(|group| group == ty.group) && rule.resources().any(|plural| plural == ty.plural)
     };
+    let is_in_role =
+        |ty: &ResourceType| role.is_some_and(|role| Role(role).rules().any(|rule| covers(rule, ty)));
     let is_of_product = |ty: &&ResourceType| {
         is_custom_group(&ty.group) && ty.group != object.resource.group && is_in_role(ty)
     };
