@@ -13,7 +13,7 @@ use std::{fs, io};
 use flate2::{Compression, write::DeflateEncoder};
 use serde_json::Value;
 
-use crate::schema::{Entry, Located, Match};
+use crate::schema::{Entry, Located, Match, usual_judgement};
 
 /// A block ends with the first entry that makes it this large. Larger blocks pack better, and smaller ones are unpacked
 /// in less time. 3.0 MB become 0.76 MB in blocks of 8 KiB, 0.54 MB in these, and 0.46 MB in blocks of 128 KiB.
@@ -105,8 +105,18 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
             "list" => value != "metadata",
             "example" => value != entry.name.as_str(),
             "page" => value.as_str() != page.as_deref(),
+            "verified" => *value != true,
+            "judgement" => entry.judgement != usual_judgement(),
             _ => true,
         });
+        if entry.judgement.is_empty() {
+            fields.insert("judgement".to_owned(), Value::Array(Vec::new()));
+        }
+    }
+    // A list of its values reads like the object.
+    let places = json.pointer_mut("/verifiedIn").and_then(Value::as_array_mut);
+    for (place, at) in places.into_iter().flatten().zip(&entry.verified_in) {
+        *place = serde_json::json!([at.repository, at.revision, at.date]);
     }
     let workloads = json
         .pointer_mut("/holder/workloads")

@@ -310,17 +310,10 @@ fn shared(known: &Said, one: &Said, whole: &Said) -> Said {
     if known == one {
         return known.clone();
     }
-    let facts: Vec<_> = known
-        .now
-        .iter()
-        .filter(|fact| one.now.contains(fact))
-        .cloned()
-        .collect();
-    match (facts.is_empty(), &whole.controller) {
-        (false, _) => Said::of_facts(facts),
-        (true, Some(_)) => whole.summary(),
-        (true, None) => "each waits for something of its own, which explain tells".into(),
-    }
+    known.in_common(one).unwrap_or_else(|| match &whole.controller {
+        Some(_) => whole.summary(),
+        None => "each waits for something of its own, which explain tells".into(),
+    })
 }
 
 /// The sinks of a graph: the components that no edge leaves, and which of them each node reaches.

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use flate2::bufread::DeflateDecoder;
 
-use super::schema::Entry;
+use super::schema::{Entry, usual_judgement};
 
 /// All blocks, one behind the other.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/catalogue.deflate"));
@@ -50,6 +50,9 @@ fn parse(at: usize) -> Option<Entry> {
     let mut entry: Entry = serde_json::from_str(json).ok()?;
     if entry.example.is_empty() {
         entry.example.clone_from(&entry.name);
+    }
+    if !json.contains("\"judgement\":") {
+        entry.judgement = usual_judgement();
     }
     entry.complete_sources();
     // Every file names a page. Most name the repository of their sources, which the built-in catalogue leaves out.

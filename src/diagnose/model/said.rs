@@ -115,6 +115,14 @@ impl Said {
         Said::of_facts(self.now.clone())
     }
 
+    /// The present facts that are true of both; none if there are none.
+    #[must_use]
+    pub fn in_common(&self, other: &Said) -> Option<Said> {
+        let facts = self.now.iter().filter(|fact| other.now.contains(fact));
+        let facts: Vec<_> = facts.cloned().collect();
+        (!facts.is_empty()).then(|| Said::of_facts(facts))
+    }
+
     /// These facts, and no controller.
     pub fn of_facts(now: Vec<String>) -> Said {
         Said {

@@ -88,10 +88,10 @@ pub struct Entry {
     /// Upstream files that support this, each `owner/repo:path`.
     pub sources: Vec<String>,
     /// Whether somebody read the sources and they support this.
-    #[serde(default = "usually_verified", skip_serializing_if = "is_true")]
+    #[serde(default = "usually_verified")]
     pub verified: bool,
     /// The parts that are our judgement and not in the sources.
-    #[serde(default = "usual_judgement", skip_serializing_if = "is_usual_judgement")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judgement: Vec<Judged>,
     /// Anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,6 @@ pub struct Entry {
 
 /// A revision of an upstream repository in which a named source contains the finalizer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(String, String, String)", into = "(String, String, String)")]
 pub struct VerifiedIn {
     /// The repository, `owner/repo`.
     pub repository: String,
@@ -114,22 +113,6 @@ pub struct VerifiedIn {
     pub revision: String,
     /// The day of the commit.
     pub date: String,
-}
-
-impl From<(String, String, String)> for VerifiedIn {
-    fn from((repository, revision, date): (String, String, String)) -> Self {
-        Self {
-            repository,
-            revision,
-            date,
-        }
-    }
-}
-
-impl From<VerifiedIn> for (String, String, String) {
-    fn from(at: VerifiedIn) -> Self {
-        (at.repository, at.revision, at.date)
-    }
 }
 
 /// When a finalizer must not be removed by hand. `remove` refuses it then, whatever is accepted.
@@ -330,12 +313,9 @@ fn usually_verified() -> bool {
     true
 }
 
-fn usual_judgement() -> Vec<Judged> {
+/// The same. [`Entry`] cannot have it as its default, because an empty list is not written at all.
+pub fn usual_judgement() -> Vec<Judged> {
     vec![Judged::IfRemoved, Judged::Fix]
-}
-
-fn is_usual_judgement(judged: &[Judged]) -> bool {
-    judged == [Judged::IfRemoved, Judged::Fix]
 }
 
 impl Entry {
@@ -427,11 +407,6 @@ impl Entry {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn is_false(value: &bool) -> bool {
     !*value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
-fn is_true(value: &bool) -> bool {
-    *value
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

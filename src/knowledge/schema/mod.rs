@@ -24,7 +24,7 @@ pub use check::conflicts;
 pub use datastores::{Credential, Datastore, Pods, datastores};
 pub use entry::{
     Entry, FixStep, HolderDescription, IfRemoved, Lease, NeverByHand, OF_OBJECT, SameAs, VerifiedIn,
-    WaitsFor, WorkloadDescription,
+    WaitsFor, WorkloadDescription, usual_judgement,
 };
 #[cfg(test)]
 pub use file::json_schema;
