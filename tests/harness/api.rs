@@ -200,16 +200,8 @@ impl Api {
     /// `kubectl apply --server-side` of a text with one or more documents.
     #[track_caller]
     pub(super) fn apply(&self, manifest: &str, namespace: &str) {
-        let documents: Vec<Value> =
-            serde_saphyr::from_multiple(manifest).unwrap_or_else(|error| panic!("{error}\nin {manifest}"));
-        for document in documents {
-            let items = match document.get("items") {
-                Some(Value::Array(items)) if document["kind"] == "List" => items.clone(),
-                _ => vec![document],
-            };
-            for item in items.iter().filter(|item| !item.is_null()) {
-                self.apply_one(item, namespace);
-            }
+        for object in objects(manifest) {
+            self.apply_one(&object, namespace);
         }
     }
 
@@ -334,6 +326,23 @@ impl Api {
         let answer = self.send("POST", path, JSON, &review);
         answer.is_ok_and(|answer| answer.body["status"]["allowed"] == true)
     }
+}
+
+/// The objects of a text with one or more documents, which may be lists.
+#[track_caller]
+pub(super) fn objects(manifest: &str) -> Vec<Value> {
+    let documents: Vec<Value> =
+        serde_saphyr::from_multiple(manifest).unwrap_or_else(|error| panic!("{error}\nin {manifest}"));
+    let mut objects = Vec::new();
+    for mut document in documents {
+        let is_list = document["kind"] == "List";
+        match document.get_mut("items") {
+            Some(Value::Array(items)) if is_list => objects.append(items),
+            _ => objects.push(document),
+        }
+    }
+    objects.retain(|object| !object.is_null());
+    objects
 }
 
 /// The words of a kubectl command about one type.

@@ -33,8 +33,7 @@ impl Cluster {
     /// Stores a value below `/registry/` as it is, behind the back of the API server.
     #[track_caller]
     pub fn store(&self, key: &str, value: &[u8]) {
-        let key = BASE64.encode(format!("/registry/{key}"));
-        self.ask_etcd("kv/put", &json!({"key": key, "value": BASE64.encode(value)}));
+        put(&self.etcd_api(), key, value);
     }
 
     /// Deletes the key of an object, and compacts the store: nobody can ask any more what happened before.
@@ -68,17 +67,12 @@ impl Cluster {
     /// The answer of etcd to a request below `/v3/`.
     #[track_caller]
     pub(super) fn ask_etcd(&self, what: &str, body: &Value) -> Value {
-        // Each call writes the credentials for etcd into the folder of the cluster, which tests share.
-        let alone = CREDENTIALS.lock().unwrap_or_else(PoisonError::into_inner);
-        let etcd = self.etcd_api();
-        drop(alone);
-        let answer = etcd.send("POST", &format!("/v3/{what}"), "application/json", body);
-        let answer = answer.unwrap_or_else(|error| panic!("{error}"));
-        assert!(answer.code.is_success(), "etcd {what}: {}", answer.body);
-        answer.body
+        ask(&self.etcd_api(), what, body)
     }
 
-    fn etcd_api(&self) -> Api {
+    /// A client of etcd. Each call writes the credentials for it into the folder of the cluster, which tests share.
+    pub(super) fn etcd_api(&self) -> Api {
+        let _alone = CREDENTIALS.lock().unwrap_or_else(PoisonError::into_inner);
         let file = self.directory().join("etcd.kubeconfig");
         let identity = self.authority.server("etcd-client", &["127.0.0.1"]);
         Api::new(&kubeconfig::write(
@@ -88,4 +82,23 @@ impl Cluster {
             &identity,
         ))
     }
+}
+
+/// Stores a value below `/registry/`.
+#[track_caller]
+pub(super) fn put(etcd: &Api, key: &str, value: &[u8]) {
+    let key = BASE64.encode(format!("/registry/{key}"));
+    ask(
+        etcd,
+        "kv/put",
+        &json!({"key": key, "value": BASE64.encode(value)}),
+    );
+}
+
+#[track_caller]
+fn ask(etcd: &Api, what: &str, body: &Value) -> Value {
+    let answer = etcd.send("POST", &format!("/v3/{what}"), "application/json", body);
+    let answer = answer.unwrap_or_else(|error| panic!("{error}"));
+    assert!(answer.code.is_success(), "etcd {what}: {}", answer.body);
+    answer.body
 }

@@ -6,7 +6,11 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::Cluster;
+use super::{
+    Cluster,
+    api::{Api, objects},
+    etcd::put,
+};
 
 const CRD: &str = "CustomResourceDefinition";
 
@@ -37,15 +41,16 @@ impl Cluster {
             Some("Lease") => 3,
             _ => 1,
         });
+        let etcd = self.etcd_api();
         let age = Timestamp::now().duration_since(newest);
         for mut item in items {
             move_times(&mut item, age);
-            self.restore_one(item, &custom);
+            self.restore_one(item, &custom, &etcd);
         }
     }
 
     #[track_caller]
-    fn restore_one(&self, mut item: Value, custom: &BTreeSet<(String, String)>) {
+    fn restore_one(&self, mut item: Value, custom: &BTreeSet<(String, String)>, etcd: &Api) {
         let text = |item: &Value, pointer: &str| {
             let text = item.pointer(pointer).and_then(Value::as_str);
             text.unwrap_or_default().to_owned()
@@ -72,7 +77,7 @@ impl Cluster {
         let ty = self.api.type_of(&version, &kind);
         let is_custom = custom.contains(&(group_of(&version), kind));
         let key = ty.key(is_custom, &namespace, &name);
-        self.store(&key, item.to_string().as_bytes());
+        put(etcd, &key, item.to_string().as_bytes());
         if is_custom {
             self.assert_served_whole(&ty.path(&namespace), &name, &item);
         }
@@ -101,19 +106,6 @@ fn group_of(version: &str) -> String {
     version.split_once('/').map_or("", |(group, _)| group).to_owned()
 }
 
-/// The objects of a dump, which is one list or several documents.
-fn objects(dump: &str) -> Vec<Value> {
-    let documents: Vec<Value> = serde_saphyr::from_multiple(dump).unwrap_or_else(|error| panic!("{error}"));
-    let mut objects = Vec::new();
-    for mut document in documents {
-        match document["items"].take() {
-            Value::Array(items) => objects.extend(items),
-            _ => objects.push(document),
-        }
-    }
-    objects
-}
-
 /// Group and kind of each custom resource.
 fn custom_types(items: &[Value]) -> BTreeSet<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -127,9 +119,9 @@ fn custom_types(items: &[Value]) -> BTreeSet<(String, String)> {
 /// The API server makes the APIServices of its own groups itself. An extension server that worked does not run here, so its
 /// APIService would be a fault that the dump does not have.
 fn is_broken_extension(service: &Value) -> bool {
-    let conditions = service["status"]["conditions"].as_array().into_iter().flatten();
+    let mut conditions = service["status"]["conditions"].as_array().into_iter().flatten();
     let is_available = |condition: &Value| condition["type"] == "Available" && condition["status"] == "True";
-    !service["spec"]["service"].is_null() && !conditions.into_iter().any(is_available)
+    !service["spec"]["service"].is_null() && !conditions.any(is_available)
 }
 
 fn move_times(value: &mut Value, age: SignedDuration) {
