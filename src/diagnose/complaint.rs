@@ -16,6 +16,7 @@ mod rank;
 mod status;
 
 pub(crate) use self::condition::source as condition_source;
+pub(crate) use self::lost::has_word;
 pub use self::lost::lost;
 pub(crate) use self::rank::tells_of_use;
 use jiff::Timestamp;

@@ -209,10 +209,10 @@ impl Graph {
             _ => wait.said.clone(),
         };
         let node = Node::Own(object.type_name.clone(), finalizer, Some(wait.verdict), apart);
-        let mut says = wait.said.about_object();
+        let says = wait.said.about_object();
         if let Some(&known) = self.numbers.get(&node) {
-            says = shared(&self.about[known].says, &says, &wait.said);
-            self.about[known].says = says.clone();
+            let about = &mut self.about[known];
+            about.says = shared(&about.says, &says, &wait.said);
         }
         let about = About {
             state: Some(wait.verdict.into()),

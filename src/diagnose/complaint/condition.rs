@@ -101,40 +101,35 @@ pub(crate) fn source(object: &Object, type_name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::diagnose::testing::world::bare;
 
+    /// When the deletion was requested.
+    fn since() -> Timestamp {
+        "2026-01-01T11:00:00Z".parse().expect("a time")
+    }
+
+    fn object_with(condition: &Value) -> Object {
+        let value = json!({"metadata": {"name": "a"}, "status": {"conditions": [condition]}});
+        bare("x.test", "as", "A", value)
+    }
+
     fn is_told(ty: &str, status: &str, message: &str) -> bool {
         let condition = json!({"type": ty, "status": status, "message": message,
             "lastTransitionTime": "2026-01-01T12:00:00Z"});
-        let object = bare(
-            "x.test",
-            "as",
-            "A",
-            json!({"metadata": {"name": "a"}, "status": {"conditions": [condition]}}),
-        );
-        let since = "2026-01-01T11:00:00Z".parse().expect("a time");
-        complaints(&object, since).next().is_some()
+        complaints(&object_with(&condition), since()).next().is_some()
     }
 
     #[test]
     fn a_sentence_may_stand_in_the_reason() {
-        let told = |reason: &str| {
+        let told = |reason: &str| -> Vec<String> {
             let condition = json!({"type": "Ready", "status": "False", "reason": reason,
                 "lastTransitionTime": "2026-01-01T10:00:00Z"});
-            let object = bare(
-                "x.test",
-                "as",
-                "A",
-                json!({"metadata": {"name": "a"}, "status": {"conditions": [condition]}}),
-            );
-            let since = "2026-01-01T11:00:00Z".parse().expect("a time");
-            let all: Vec<_> = open_errors(&object, since).collect();
-            all.into_iter()
+            open_errors(&object_with(&condition), since())
                 .map(|complaint| complaint.text)
-                .collect::<Vec<_>>()
+                .collect()
         };
         assert_eq!(
             told("failed to schedule: no server"),

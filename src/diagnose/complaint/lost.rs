@@ -13,7 +13,7 @@ pub fn lost(text: &str) -> Option<Lost> {
 
 /// Whether the text has these words, and not only as a part of a longer one: `NoSuchBucketPolicy` is another error.
 /// The plural of a type is no other word.
-fn has_word(text: &str, words: &str) -> bool {
+pub(crate) fn has_word(text: &str, words: &str) -> bool {
     let is_part = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     let (letter_first, letter_last) = (is_part(words.chars().next()), is_part(words.chars().next_back()));
     text.match_indices(words).any(|(at, _)| {

@@ -119,22 +119,22 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     let Some(first) = findings.iter().position(is_of_operator) else {
         return;
     };
-    let rest = findings.iter_mut().skip(first + 1);
-    let others = rest.filter(|finding| is_of_operator(finding)).map(|finding| {
-        let runs = is_running(finding);
-        finalizer_name::add_namesakes(object, finding, runs, view);
-        !finding.wait.on.is_empty()
-    });
     // Many controllers wait until theirs is the last finalizer.
-    let is_last = !others.fold(false, |any, is_held| any | is_held);
+    let mut is_last = true;
+    let others = findings.iter_mut().skip(first + 1);
+    for finding in others.filter(|finding| is_of_operator(finding)) {
+        let runs = liveness(finding) == Some(Liveness::Running);
+        finalizer_name::add_namesakes(object, finding, runs, view);
+        is_last &= finding.wait.on.is_empty();
+    }
     let Some(finding) = findings.get_mut(first) else {
         return;
     };
-    let liveness = finding.wait.said.controller.as_ref().map(|actor| actor.state);
-    let runs = is_running(finding);
-    if !runs && liveness != Some(Liveness::Unknown) {
-        return;
-    }
+    let runs = match liveness(finding) {
+        Some(Liveness::Running) => true,
+        Some(Liveness::Unknown) => false,
+        _ => return,
+    };
     // The catalogue says what uses the objects that it describes, and what those wait for.
     let is_described = finding.wait.known.is_some();
     let missed_before = view.missed();
@@ -177,9 +177,9 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     }
 }
 
-fn is_running(finding: &Finding) -> bool {
+fn liveness(finding: &Finding) -> Option<Liveness> {
     let controller = finding.wait.said.controller.as_ref();
-    controller.is_some_and(|actor| actor.state == Liveness::Running)
+    controller.map(|actor| actor.state)
 }
 
 /// Marks that the controller has not acted for long, although nothing blocks it. A controller whose work the catalogue

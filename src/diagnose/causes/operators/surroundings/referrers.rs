@@ -4,7 +4,7 @@ use super::{empty_references, product_types};
 use crate::{
     diagnose::{
         causes::operators::referenced_by::referencing_field,
-        complaint::complaints,
+        complaint::{complaints, has_word},
         limits,
         model::{Evidence, Finding, Strength},
         view::{Missing, View},
@@ -17,16 +17,13 @@ use crate::{
 /// rather than the other way round, unless its own words speak of them.
 pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
     let mut types: Vec<_> = super::types_of_domain(&object.resource.group, view).collect();
-    let of_controller = product_types::of_only_controller(object, view);
-    types.extend(
-        of_controller
-            .iter()
-            .filter(|ty| !types.contains(ty))
-            .copied()
-            .collect::<Vec<_>>(),
-    );
+    for ty in product_types::of_only_controller(object, view) {
+        if !types.contains(&ty) {
+            types.push(ty);
+        }
+    }
     let told = complaints(object, view);
-    let is_told_of = |kind: &str| told.iter().any(|complaint| names_kind(&complaint.text, kind));
+    let is_told_of = |kind: &str| told.iter().any(|complaint| has_word(&complaint.text, kind));
     let mut found = Vec::new();
     for ty in types.iter().take(limits::TYPES_OF_PATTERN) {
         let all = all_of(ty, object, view);
@@ -98,16 +95,6 @@ fn all_of<'a>(ty: &ResourceType, object: &Object, view: &View<'a>) -> &'a [Objec
             .unwrap_or_default(),
         Err(_) => &[],
     }
-}
-
-/// Whether a text has the kind as a word: `1 Certificate(s) still reference this CA`.
-fn names_kind(text: &str, kind: &str) -> bool {
-    text.match_indices(kind).any(|(start, _)| {
-        let before = text.get(..start).and_then(|before| before.chars().next_back());
-        let behind = text.get(start + kind.len()..).unwrap_or_default();
-        let behind = behind.strip_prefix('s').unwrap_or(behind);
-        !before.is_some_and(char::is_alphanumeric) && !behind.starts_with(char::is_alphanumeric)
-    })
 }
 
 fn is_family(object: &Object, other: &Object) -> bool {

@@ -1027,7 +1027,7 @@ fn what_it_owns_and_its_own_words_speak_of_still_names_it() {
     let store = saying("waiting: 1 Gadget(s) still reference this store");
     let told = explained(&store, [owned("Gadget", "gadgets")]);
     assert!(names(&told, "Gadget"), "{told:#?}");
-    // What it owns names it, too, and waits for it.
+    // An object that it owns names it, too, and waits for it.
     let told = explained(&saying("waiting for the disks"), [owned("Gadget", "gadgets")]);
     assert!(!names(&told, "Gadget"), "{told:#?}");
     // The kind is a part of another word.
