@@ -76,6 +76,7 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         }
     }
     registry::add_more(Stage::Fate, &subject, &mut findings, view);
+    registry::add_more(Stage::Authors, &subject, &mut findings, view);
     release::add_ends(object, &mut findings, view);
     findings
 }

@@ -106,6 +106,8 @@ pub(crate) enum Stage {
     Surroundings,
     /// What becomes of it and of what it stands for, also if it is not being deleted.
     Fate,
+    /// Who put finalizers on that nobody described. What stands in the way is said before.
+    Authors,
     /// What is said once for the target and all that it waits for.
     Cluster,
     /// The steps in front of all others.

@@ -52,7 +52,11 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::operators::holder_report,
+        causes::{
+            cause::{Cause, On, Reads, Stage, Subject, Tells},
+            has_own_cause,
+            operators::holder_report,
+        },
         holder,
         model::{Finding, Page, Safety, Step, When},
         view::View,
@@ -60,6 +64,14 @@ use crate::{
     knowledge::Consequence,
     object::{Age, Finalizer},
     snapshot::facts::Object,
+};
+
+pub(crate) const CAUSE: Cause = Cause {
+    types: &[],
+    finalizer: On::Any,
+    reads: Reads::Metadata,
+    page: Page::of(module_path!()),
+    tells: Tells::More(Stage::Authors, say_authors),
 };
 
 pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
@@ -73,7 +85,6 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
     );
     // The report may tell of a cause of its own already.
     finding.wait.page.get_or_insert(Page::of(module_path!()));
-    say_author(object, finalizer, &mut finding, view);
     finding.steps.push(find_others_step(finalizer));
     finding.steps.extend(holder_report::removal_step(
         object,
@@ -94,6 +105,16 @@ fn name_of_controller(object: &Object, finalizer: &Finalizer) -> String {
     author
         .filter(|name| holder::is_telling(name) && !holder::is_tool(name))
         .unwrap_or_else(|| "a controller that is not in the catalogue".to_owned())
+}
+
+fn say_authors(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'_>) {
+    for finding in findings {
+        let is_unknown =
+            |finalizer: &Finalizer| finding.wait.known.is_none() && !has_own_cause(subject.object, finalizer);
+        if let Some(finalizer) = finding.wait.finalizer.clone().filter(is_unknown) {
+            say_author(subject.object, &finalizer, finding, view);
+        }
+    }
 }
 
 /// Says who put the finalizer on, and when that program last wrote. That is an upper bound for the time of the
