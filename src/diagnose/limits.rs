@@ -60,6 +60,8 @@ pub(crate) const NAMES_IN_SENTENCE: usize = 3;
 pub(crate) const BLOCKERS: usize = 5;
 /// Types that a pattern of the catalogue may match. A wider pattern is not looked up.
 pub(crate) const TYPES_OF_PATTERN: usize = 12;
+/// Types whose objects are read for a report about one object. A policy engine has a type for each kind of rule.
+pub(crate) const TYPES_OF_POLICIES: usize = 60;
 /// Deployed objects that are checked for one deployer. The rest is not checked.
 pub(crate) const DEPLOYED_OBJECTS: usize = 20;
 /// Webhooks and policies that are named because they may reject an update.

@@ -37,14 +37,14 @@
 //!
 //! | verdict | when |
 //! |---|---|
-//! | rejected | the rejection is certain, or the controller itself reports it |
+//! | rejected | the rejection is certain, its controller reports it, or a rule lists the object as one that it denies |
 //! | unknown | something may reject the update, and nothing else is in the way |
 //! | (of the finalizer) | something may reject the update, and another cause is known |
 //!
 //! # What it reads
 //!
-//! The webhook configurations and policies once, and the Service behind each webhook that matches. If not all of this
-//! could be read, no controller is called gone.
+//! The webhook configurations and policies once, and the Service behind each webhook that matches. Of a policy engine also
+//! the rules, which list the objects that break them. If not all of this could be read, no controller is called gone.
 //!
 //! # Sources
 //!
@@ -55,6 +55,7 @@
 mod admission_policy;
 mod namespace_exemption;
 mod reported_denial;
+mod reported_violation;
 pub(crate) mod unreachable_webhook;
 
 use std::collections::BTreeMap;
@@ -145,8 +146,13 @@ fn add_rejections_of_update(object: &Object, finding: &mut Finding, is_of_operat
     };
     let matching = webhooks::asked(&change, view);
     let policies = policies::refusing(&change, view);
-    let reported =
+    let mut reported =
         reported_denial::add_reported_denials(object, finding, is_of_operator, &matching, &policies, view);
+    if finalizer.list == List::Metadata {
+        reported.extend(reported_violation::add_reported_violations(
+            object, finding, &matching, view,
+        ));
+    }
     let (mut unreachable, mut possible) = (BTreeMap::<_, Vec<Webhook<'_>>>::new(), Vec::new());
     for webhook in matching {
         match (webhook.dead_service().is_some(), webhook.asked) {

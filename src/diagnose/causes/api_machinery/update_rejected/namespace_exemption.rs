@@ -4,7 +4,11 @@ use serde_json::{Value, json};
 
 use crate::{
     command::Command,
-    diagnose::model::{Safety, Step, When},
+    diagnose::{
+        admission::webhooks::Webhook,
+        kinds::WebhookConfiguration,
+        model::{Safety, Step, When},
+    },
     snapshot::facts::Object,
 };
 
@@ -57,6 +61,18 @@ pub(crate) fn step(object: &Object, matcher: &RequestMatcher<'_>) -> Option<Step
         safety: Safety::Reversible,
         lets_go: Vec::new(),
     })
+}
+
+/// Exempts the namespace of this object from a webhook.
+pub(super) fn of_webhook(object: &Object, webhook: &Webhook<'_>) -> Option<Step> {
+    let pointer = WebhookConfiguration::pointer(webhook.index);
+    let matcher = RequestMatcher {
+        configuration: webhook.configuration,
+        identity: (format!("{pointer}/name"), webhook.name),
+        selectors: pointer,
+        name: format!("webhook {}", webhook.name),
+    };
+    step(object, &matcher)
 }
 
 fn namespace_exclusion(namespace: &str, matcher: &RequestMatcher<'_>) -> Value {

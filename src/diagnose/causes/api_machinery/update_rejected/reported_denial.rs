@@ -17,10 +17,8 @@ use crate::{
         admission::{policies::Policy, webhooks::Webhook},
         causes::api_machinery::update_rejected::{
             PAGE, add_rejection, admission_policy, edit_step, namespace_exemption,
-            namespace_exemption::RequestMatcher,
         },
         complaint::complaints,
-        kinds::WebhookConfiguration,
         model::{Blocker, Finding, Safety, Step, Verdict, When},
         view::View,
     },
@@ -163,14 +161,7 @@ fn by_webhook(object: &Object, webhook: &Webhook<'_>) -> (Blocker, Vec<Step>, St
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     };
-    let pointer = WebhookConfiguration::pointer(webhook.index);
-    let matcher = RequestMatcher {
-        configuration,
-        identity: (format!("{pointer}/name"), webhook.name),
-        selectors: pointer,
-        name: format!("webhook {}", webhook.name),
-    };
-    let steps = [Some(see), namespace_exemption::step(object, &matcher)];
+    let steps = [Some(see), namespace_exemption::of_webhook(object, webhook)];
     (
         Blocker::new(
             Some(configuration.reference()),
@@ -180,8 +171,13 @@ fn by_webhook(object: &Object, webhook: &Webhook<'_>) -> (Blocker, Vec<Step>, St
             ),
         ),
         steps.into_iter().flatten().collect(),
-        format!("delete {name}: it works, and what it checks would be checked nowhere any more"),
+        do_not(webhook),
     )
+}
+
+pub(super) fn do_not(webhook: &Webhook<'_>) -> String {
+    let name = webhook.configuration.name();
+    format!("delete {name}: it works, and what it checks would be checked nowhere any more")
 }
 
 fn by_policy(object: &Object, policy: &Policy<'_>) -> (Blocker, Vec<Step>, String) {

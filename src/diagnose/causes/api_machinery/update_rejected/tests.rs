@@ -307,3 +307,62 @@ fn a_missing_parameter_rejects_before_any_match_condition() {
         assert_eq!(of(passes), Verdict::Unknown);
     }
 }
+
+/// A world in which the webhook `validation.rules.test` works and is asked about widgets. One rule of its product reports this.
+fn world_with_rule(violations: &Value) -> World {
+    let slice = object(
+        "discovery.k8s.io",
+        "endpointslices",
+        "EndpointSlice",
+        json!({"metadata": {"name": "hook-1", "namespace": "sys", "labels": {"kubernetes.io/service-name": "hook"}},
+            "ports": [{"port": 443}], "endpoints": [{"addresses": ["10.0.0.1"], "conditions": {"ready": true}}]}),
+    );
+    let hook = webhook(&json!({"name": "validation.rules.test"}));
+    let rule = object(
+        "constraints.rules.test",
+        "allowedsizes",
+        "AllowedSizes",
+        json!({"metadata": {"name": "small"}, "status": {"violations": violations}}),
+    );
+    world(vec![configuration("c", &json!([hook]))])
+        .object(
+            "",
+            "services",
+            "sys",
+            "hook",
+            Some(service(&json!({"ports": [{"port": 443}]}))),
+        )
+        .list("discovery.k8s.io", "endpointslices", "sys", vec![slice])
+        .list("constraints.rules.test", "allowedsizes", "", vec![rule])
+        .serving_everywhere("constraints.rules.test", "allowedsizes", "AllowedSizes")
+}
+
+#[test]
+fn a_rule_that_lists_the_object_as_denied_rejects_its_update() {
+    let violation = |more: &Value| {
+        let mut entry = json!({"group": "x.test", "version": "v1", "kind": "Widget", "name": "w", "namespace": "a",
+            "enforcementAction": "deny", "message": "size 9 is not allowed"});
+        for (field, value) in more.as_object().into_iter().flatten() {
+            entry[field] = value.clone();
+        }
+        json!([{"kind": "Widget", "name": "other", "message": "no"}, entry])
+    };
+    let diagnosis = world_with_rule(&violation(&json!({}))).explain(&widget());
+    assert_eq!(verdict(&diagnosis, HOLD), Some(Verdict::Rejected));
+    let told = said(&diagnosis);
+    assert!(
+        told.contains("small") && told.contains("size 9 is not allowed"),
+        "{told}"
+    );
+    // A rule that only warns, one about another object, and one of another product prove nothing.
+    for other in [
+        json!({"enforcementAction": "warn"}),
+        json!({"name": "w2"}),
+        json!({"namespace": "b"}),
+        json!({"kind": "Gadget"}),
+        json!({"group": ""}),
+    ] {
+        let diagnosis = world_with_rule(&violation(&other)).explain(&widget());
+        assert_ne!(verdict(&diagnosis, HOLD), Some(Verdict::Rejected), "{other}");
+    }
+}
