@@ -118,6 +118,16 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
     for (place, at) in places.into_iter().flatten().zip(&entry.verified_in) {
         *place = serde_json::json!([at.repository, at.revision, at.date]);
     }
+    let steps = json.pointer_mut("/fix").and_then(Value::as_array_mut);
+    for (place, step) in steps.into_iter().flatten().zip(&entry.fix) {
+        *place = serde_json::json!([
+            step.if_holder,
+            step.if_condition,
+            step.label,
+            step.text,
+            step.command
+        ]);
+    }
     let workloads = json
         .pointer_mut("/holder/workloads")
         .and_then(Value::as_array_mut);
