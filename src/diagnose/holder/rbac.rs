@@ -226,10 +226,25 @@ pub(super) fn account<'a>(subject: Subject<'a>, binding: &'a Object) -> Option<(
 
 /// The roles with any right on objects like this one.
 fn grants(roles: &[Object], object: &Object) -> BTreeMap<String, Grant> {
-    roles
+    let mut all: BTreeMap<_, _> = roles
         .iter()
         .filter_map(|role| Some((role.name().to_owned(), grant(role, object)?)))
-        .collect()
+        .collect();
+    // A role that collects those of others has no rules in a manifest, or until kube-controller-manager has written them.
+    let is_empty = |role: &&Object| Role(role).rules().next().is_none();
+    for role in roles.iter().filter(is_empty) {
+        let mut collected = Grant::default();
+        for part in roles.iter().filter(|other| Role(role).collects(other)) {
+            if let Some(grant) = all.get(part.name()) {
+                collected.extend(grant);
+            }
+        }
+        if !collected.role.is_empty() {
+            role.name().clone_into(&mut collected.role);
+            all.insert(role.name().to_owned(), collected);
+        }
+    }
+    all
 }
 
 /// The right of a role to `update` or `patch` objects of this type.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::kinds::read::{list, text, texts},
-    snapshot::facts::Object,
+    snapshot::{facts::Object, selector::Selector},
 };
 
 /// A Role or a ClusterRole.
@@ -15,6 +15,14 @@ impl<'a> Role<'a> {
     /// Its rules.
     pub(crate) fn rules(self) -> impl Iterator<Item = RoleRule<'a>> {
         list(&self.0.value, "/rules").iter().map(RoleRule)
+    }
+
+    /// Whether the controller of aggregated roles collects the rules of that role in this one
+    /// (`kubernetes/kubernetes:pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go`).
+    pub(crate) fn collects(self, other: &Object) -> bool {
+        let selectors = list(&self.0.value, "/aggregationRule/clusterRoleSelectors").iter();
+        let mut selectors = selectors.filter_map(Selector::of_object);
+        selectors.any(|selector| selector.matches(&other.labels()))
     }
 }
 
@@ -88,10 +96,11 @@ impl<'a> Subject<'a> {
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::rbac::v1 as rbac;
+    use k8s_openapi::{api::rbac::v1 as rbac, apimachinery::pkg::apis::meta::v1::LabelSelector};
+    use serde_json::json;
 
     use super::*;
-    use crate::diagnose::kinds::testing::reads;
+    use crate::diagnose::{kinds::testing::reads, testing::world::bare};
 
     #[test]
     fn roles() {
@@ -111,6 +120,22 @@ mod tests {
             |rule| rule.and_then(|rule| rule.resources().next()) => Some("widgets/status"), absent None::<()>;
             |rule| rule.and_then(|rule| rule.names().next()) => Some("a"), absent None::<()>;
         );
+        let aggregated = rbac::ClusterRole {
+            aggregation_rule: Some(rbac::AggregationRule {
+                cluster_role_selectors: Some(vec![LabelSelector {
+                    match_labels: Some([("into".to_owned(), "all".to_owned())].into()),
+                    ..Default::default()
+                }]),
+            }),
+            ..Default::default()
+        };
+        let part = bare(
+            "rbac.authorization.k8s.io",
+            "clusterroles",
+            "ClusterRole",
+            json!({"metadata": {"name": "part", "labels": {"into": "all"}}}),
+        );
+        reads!(aggregated => Role; |role| role.collects(&part) => true, absent false);
     }
 
     #[test]

@@ -92,6 +92,20 @@ fn evaluates_rights_as_the_api_server_does() {
         with("r", &|rule| rule["apiGroups"] = json!([""])),
         Verdict::Failing
     );
+    // The rules of a role that collects others, as its manifest has it.
+    let collecting = |label: &str| {
+        let [mut part, bound] = granted("r", &json!(["challenges"]), &account);
+        part.value["rules"][0]["apiGroups"] = json!(["acme.cert-manager.io"]);
+        let mut whole = part.clone();
+        part.value["metadata"] = json!({"name": "part", "labels": {"into": label}});
+        whole.value["rules"] = Value::Null;
+        whole.value["aggregationRule"] = json!({"clusterRoleSelectors": [{"matchLabels": {"into": "all"}}]});
+        let mut all = base();
+        all.extend([part, whole, bound]);
+        verdict(&World::of(all).explain(&challenge()))
+    };
+    assert_eq!(collecting("all"), Verdict::Waiting);
+    assert_eq!(collecting("others"), Verdict::Failing);
 }
 
 #[test]
