@@ -3,13 +3,14 @@
 //! is bad if it is False, `Stalled` if it is True. So the type decides where its name tells, and otherwise the message.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::{Complaint, author, join, reports_failure, shortened};
 use crate::{diagnose::kinds::Condition, object::capitalized, snapshot::facts::Object};
 
 /// Words in types that are bad if they are True. `Recoverable` and `Terminal` are those of ACK
 /// (`aws-controllers-k8s/runtime:apis/core/v1alpha1/conditions.go`).
-const NEGATIVE: [&str; 11] = [
+const NEGATIVE: [&str; 12] = [
     "Error",
     "Fail",
     "Stalled",
@@ -21,6 +22,7 @@ const NEGATIVE: [&str; 11] = [
     "Conflict",
     "Recoverable",
     "Terminal",
+    "Violat",
 ];
 /// Words in types that report an error, and not only that something is not done.
 const ERRORS: [&str; 3] = ["Error", "Fail", "Stalled"];
@@ -56,35 +58,19 @@ pub(super) fn open_errors(object: &Object, since: Timestamp) -> impl Iterator<It
 /// The complaint of a condition, and whether it is only an error of before then.
 fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Option<(Complaint, bool)> {
     let (type_name, reason, message) = (condition.kind(), condition.reason(), condition.message());
-    // Some types begin with a small letter: `error`.
-    let told = capitalized(type_name);
-    let says = |words: &[&str]| words.iter().any(|word| told.contains(word));
-    let of_deletion = DELETION
-        .iter()
-        .any(|word| type_name.contains(word) || reason.contains(word));
-    let is_negative = says(&NEGATIVE);
-    let is_bad = match condition.status() {
-        "True" if is_negative => true,
-        // `Deleting` is True with what it waits for, and any other type with an error.
-        "True" => !says(&POSITIVE) && (of_deletion || reports_failure(message)),
-        "False" => !is_negative,
-        _ => reports_failure(message),
-    };
     let time = condition.changed();
     let (author, written) = author::of_condition(object, type_name);
     let author = author.unknown_if_older(time.is_none_or(|time| time < since));
     // Whoever wrote it again since then still says so.
     let is_fresh = time.max(written).is_some_and(|time| time >= since);
     let text = shortened(&join(reason, message));
-    let is_of_now = is_fresh || of_deletion || is_negative;
-    // Some products write a sentence into the reason, and no message.
-    let is_in_words = !message.is_empty() || reason.trim().contains(' ');
-    let is_told = is_bad && is_in_words && (is_of_now || reports_failure(&text));
+    let is_of_now = is_fresh || is_of_deletion(condition) || says(type_name, &NEGATIVE);
+    let is_told = is_bad(condition) && is_in_words(condition) && (is_of_now || reports_failure(&text));
     is_told.then(|| {
         let complaint = Complaint {
             is_of_holder: false,
             source: source(object, type_name),
-            is_failure: says(&ERRORS) || reports_failure(&text),
+            is_failure: says(type_name, &ERRORS) || reports_failure(&text),
             text,
             time,
             author,
@@ -94,6 +80,43 @@ fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Opt
     })
 }
 
+/// What the condition of a part of an object complains of. Gateway API has one for each parent of a route, and a policy one for
+/// each of its templates.
+pub(super) fn words_of_part(value: &Value) -> Option<String> {
+    let condition = Condition::of_part(value);
+    let is_told = is_bad(condition) && is_in_words(condition);
+    is_told.then(|| join(condition.reason(), condition.message()))
+}
+
+/// Whether the type has one of these words. Some types begin with a small letter: `error`.
+fn says(type_name: &str, words: &[&str]) -> bool {
+    let told = capitalized(type_name);
+    words.iter().any(|word| told.contains(word))
+}
+
+fn is_of_deletion(condition: Condition<'_>) -> bool {
+    DELETION
+        .iter()
+        .any(|word| condition.kind().contains(word) || condition.reason().contains(word))
+}
+
+fn is_bad(condition: Condition<'_>) -> bool {
+    let (type_name, message) = (condition.kind(), condition.message());
+    let is_negative = says(type_name, &NEGATIVE);
+    match condition.status() {
+        "True" if is_negative => true,
+        // `Deleting` is True with what it waits for, and any other type with an error.
+        "True" => !says(type_name, &POSITIVE) && (is_of_deletion(condition) || reports_failure(message)),
+        "False" => !is_negative,
+        _ => reports_failure(message),
+    }
+}
+
+/// Some products write a sentence into the reason, and no message.
+fn is_in_words(condition: Condition<'_>) -> bool {
+    !condition.message().is_empty() || condition.reason().trim().contains(' ')
+}
+
 /// Where a condition stands, as the source of a report.
 pub(crate) fn source(object: &Object, type_name: &str) -> String {
     format!("{} {} condition {type_name}", object.kind, object.name())
@@ -101,7 +124,7 @@ pub(crate) fn source(object: &Object, type_name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::diagnose::testing::world::bare;

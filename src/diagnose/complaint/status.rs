@@ -1,7 +1,7 @@
 //! The words that a controller writes below `status`, outside of conditions: `status.message`, `lastError`,
 //! `failureMessage`, a state of each component. There is no convention, so the name of the field decides. Whatever prose
 //! stands inside of an `error: {}` counts, whatever its field is called. A `reason`, `state` or `phase` alone counts if it
-//! complains.
+//! complains. The condition of a part of the object has a polarity, as those of the object.
 //!
 //! A text in a list is led in by the name of its item. If the items have times, the list is a history, and what is older than
 //! the deletion is past.
@@ -13,7 +13,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Complaint, author, join, rank, reports_failure, shortened};
+use super::{Complaint, author, condition, join, rank, reports_failure, shortened};
 use crate::{diagnose::limits, snapshot::facts::Object};
 
 /// What a field that holds words is called, or ends with.
@@ -129,6 +129,7 @@ fn collect(
                 collect(key, inner, (value, since), format!("{path}.{key}"), found);
             }
         }
+        Value::Object(_) => found.extend(condition::words_of_part(value).map(|text| (path, text))),
         _ => {}
     }
 }
@@ -233,6 +234,12 @@ mod tests {
             ),
             (json!({"lastError": "403"}), "403", true),
             (
+                json!({"components": [{"conditions": [{"type": "violation", "status": "True", "reason": "Template failure",
+                    "message": "the add-on must be enabled", "lastTransitionTime": "2026-01-01T10:00:00Z"}]}]}),
+                "Template failure: the add-on must be enabled",
+                true,
+            ),
+            (
                 json!({"errors": ["bucket is not empty"]}),
                 "bucket is not empty",
                 true,
@@ -307,6 +314,8 @@ mod tests {
             json!({"message": " "}),
             json!({"message": "Deployed with 3 replicas"}),
             json!({"conditions": [{"type": "Ready", "status": "True", "message": "fine"}]}),
+            json!({"components": [{"conditions": [{"type": "Ready", "status": "True", "message": "it must be so",
+                "lastTransitionTime": "2026-01-01T10:00:00Z"}]}]}),
             json!("x"),
         ] {
             assert!(told(&status, AFTER).is_empty(), "{status}");

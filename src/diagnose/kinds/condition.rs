@@ -18,6 +18,11 @@ impl<'a> Condition<'a> {
         object.conditions().iter().map(Condition)
     }
 
+    /// The condition of a part of an object: `status.parents[0].conditions[0]`.
+    pub(crate) fn of_part(value: &'a Value) -> Self {
+        Condition(value)
+    }
+
     /// The condition of this type.
     pub(crate) fn of_type(object: &'a Object, kind: &str) -> Option<Self> {
         Self::all(object).find(|condition| some_text(condition.0, "/type") == Some(kind))
