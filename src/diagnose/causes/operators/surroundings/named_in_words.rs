@@ -16,7 +16,7 @@ use crate::{
         model::{Finding, Verdict},
         view::View,
     },
-    object::{ResourceType, is_custom_group},
+    object::{ResourceType, capitalized, is_custom_group},
     snapshot::facts::Object,
 };
 
@@ -32,9 +32,12 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
             .flat_map(|line| line.split(". "));
         let named: Vec<_> = clauses
             .filter(|clause| complains(clause))
-            .flat_map(|clause| named_in(clause, object, view))
+            .flat_map(|clause| {
+                let in_clause = named_in(clause, object, view).into_iter();
+                in_clause.map(move |named| (named, waits_for_end(clause)))
+            })
             .collect();
-        for (ty, namespace, name) in named.into_iter().take(limits::NAMES_IN_SENTENCE) {
+        for ((ty, namespace, name), until_it_ends) in named.into_iter().take(limits::NAMES_IN_SENTENCE) {
             let place = if ty.namespaced { &*namespace } else { "" };
             let Ok(Some(found)) = view.object(&ty.group, &ty.plural, place, &name) else {
                 continue;
@@ -52,13 +55,29 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
             } else if let Some(field) = &field {
                 let says = format!("is named in that message, and still names it in {field}");
                 super::add_blocker(finding, view.blocker(found, says), runs);
+            } else if until_it_ends {
+                let says = "is named in that message, and exists";
+                super::add_blocker(finding, view.blocker(found, says), runs);
             }
             // Its protection works: the controller says who still uses the object.
-            if runs && field.is_some() && finding.can_be_repaired() {
+            if runs && (field.is_some() || until_it_ends) && finding.can_be_repaired() {
                 finding.wait.verdict = Verdict::Waiting;
             }
         }
     }
+}
+
+/// Whether a clause says that something waits for the end of what it names: `refused while Config a exists`.
+fn waits_for_end(clause: &str) -> bool {
+    let clause = clause.to_lowercase();
+    let exists = ["while ", "as long as ", "because "].iter().any(|word| {
+        let said = clause.split_once(word).map(|(_, said)| said);
+        said.is_some_and(|said| said.contains("exist"))
+    });
+    exists
+        && !["not exist", "n't exist", "no longer exist"]
+            .iter()
+            .any(|word| clause.contains(word))
 }
 
 /// The type, namespace and name of each object that a text names behind a word for its type.
@@ -98,9 +117,11 @@ fn named_in<'a>(text: &str, object: &Object, view: &View<'a>) -> Vec<(&'a Resour
 /// English word: `pods exist`. Several groups may have a kind. The one of the object's own product is meant, or that of
 /// Kubernetes. Between others nobody can choose.
 fn type_of<'a>(word: &str, object: &Object, view: &View<'a>) -> Option<&'a ResourceType> {
-    let is_kind = word.starts_with(|c: char| c.is_ascii_uppercase());
+    // `fluentdConfig` is a kind, too, and `config` an English word.
+    let is_kind = word.contains(|c: char| c.is_ascii_uppercase());
+    let kind = capitalized(word);
     let is_it = |ty: &&ResourceType| {
-        is_kind && ty.kind == word
+        is_kind && ty.kind == kind
             || word.contains('.') && ty.name() == word
             || ty.plural == word && ty.group.is_empty()
     };

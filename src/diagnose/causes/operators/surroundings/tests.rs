@@ -177,6 +177,16 @@ fn a_manifest_never_removes_its_finalizer() {
     );
 }
 
+#[test]
+fn who_put_the_finalizer_on_is_told_after_what_names_the_object() {
+    let mut store = store("lab.test/wait", &json!({}));
+    store.value["metadata"]["managedFields"] = json!([{"manager": "store-operator", "time": "2026-01-01T08:00:00Z",
+        "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"lab.test/wait\"": {}}}}}]);
+    let told = said(&explained(&store, [gadget("g", "s")]));
+    let (named, author) = (told.find("Gadget g still names it"), told.find("put it on"));
+    assert!(named.is_some() && author.is_some() && named < author, "{told}");
+}
+
 /// A store that says this in its status since its deletion.
 fn saying(message: &str) -> Object {
     let mut store = store("lab.test/wait", &json!({}));
@@ -248,6 +258,37 @@ fn an_object_that_still_names_it_keeps_it_if_the_message_speaks_of_use() {
         ("Cannot delete: failed to update Gadget g", "s"),
     ] {
         let told = explained(&blocked(message), [gadget("g", store)]);
+        assert!(!waits_for(&told).contains(&keeps), "{message}: {told:#?}");
+    }
+}
+
+#[test]
+fn an_object_keeps_it_whose_existence_the_message_gives_as_the_reason() {
+    let keeps = ("g".to_owned(), "is named in that message, and exists".to_owned());
+    let told = |message: &str| {
+        let mut store = store("lab.test/wait", &json!({}));
+        store.value["status"] = json!({"conditions": [{"type": "Deleted", "status": "False", "reason": "Refused",
+            "message": message, "lastTransitionTime": "2026-01-01T10:30:00Z"}]});
+        explained(&store, [gadget("g", "other")])
+    };
+    for message in [
+        "refused to delete the store while Gadget ns/g exists",
+        "cannot be deleted because Gadget g still exists",
+    ] {
+        let told = told(message);
+        assert!(waits_for(&told).contains(&keeps), "{message}: {told:#?}");
+        assert_eq!(
+            verdict(&told, "lab.test/wait"),
+            Some(Verdict::Waiting),
+            "{message}"
+        );
+    }
+    for message in [
+        "cannot be deleted because Gadget g does not exist",
+        "failed to see whether Gadget g exists",
+        "cannot be deleted while Gadget other/g exists",
+    ] {
+        let told = told(message);
         assert!(!waits_for(&told).contains(&keeps), "{message}: {told:#?}");
     }
 }
