@@ -60,9 +60,10 @@ enum Set {
     Tenth,
     Eleventh,
     Twelfth,
+    Thirteenth,
 }
 
-const SETS: [Set; 12] = [
+const SETS: [Set; 13] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -75,6 +76,7 @@ const SETS: [Set; 12] = [
     Set::Tenth,
     Set::Eleventh,
     Set::Twelfth,
+    Set::Thirteenth,
 ];
 
 #[derive(Debug, PartialEq, Eq)]
