@@ -18,7 +18,7 @@ mod status;
 pub(crate) use self::condition::source as condition_source;
 pub(crate) use self::lost::has_word;
 pub use self::lost::lost;
-pub(crate) use self::rank::tells_of_use;
+pub(crate) use self::rank::{tells_of_use, waits_for_end};
 use jiff::Timestamp;
 
 use self::author::Author;
@@ -81,6 +81,10 @@ impl Complaint {
     /// stands by its conditions, however old they are, and those that nobody signed are its own if the type is.
     pub fn is_of(&self, names: &Names, is_running: bool, now: Timestamp) -> bool {
         let is_recent = self.is_recent(now);
+        // A protection that works says so, often as a warning.
+        if waits_for_end(&self.text) {
+            return false;
+        }
         match &self.author {
             Author::Unknown => false,
             // Words about a use are those of a protection that works.

@@ -52,6 +52,19 @@ pub(crate) fn tells_of_use(text: &str) -> bool {
         .any(|word| text.contains(word))
 }
 
+/// Whether a text says that something waits for the end of what it names: `refused while Config a exists`.
+pub(crate) fn waits_for_end(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let exists = ["while ", "as long as ", "because "].iter().any(|word| {
+        let said = text.split_once(word).map(|(_, said)| said);
+        said.is_some_and(|said| said.contains("exist"))
+    });
+    exists
+        && !["not exist", "n't exist", "no longer exist"]
+            .iter()
+            .any(|word| text.contains(word))
+}
+
 /// Whether it reports only what the deletion brings about.
 fn is_consequence(complaint: &Complaint) -> bool {
     let text = complaint.text.to_lowercase();

@@ -236,7 +236,7 @@ mod tests {
             (
                 json!({"components": [{"conditions": [{"type": "violation", "status": "True", "reason": "Template failure",
                     "message": "the add-on must be enabled", "lastTransitionTime": "2026-01-01T10:00:00Z"}]}]}),
-                "Template failure: the add-on must be enabled",
+                "violation: Template failure: the add-on must be enabled",
                 true,
             ),
             (

@@ -135,7 +135,7 @@ mod tests {
             "ClusterRole",
             json!({"metadata": {"name": "part", "labels": {"into": "all"}}}),
         );
-        reads!(aggregated => Role; |role| role.collects(&part) => true, absent false);
+        reads!(aggregated => Role; |role| role.collects(&part) => true, absent false;);
     }
 
     #[test]

@@ -351,8 +351,14 @@ fn a_rule_that_lists_the_object_as_denied_rejects_its_update() {
     assert_eq!(verdict(&diagnosis, HOLD), Some(Verdict::Rejected));
     let told = said(&diagnosis);
     assert!(
-        told.contains("small") && told.contains("size 9 is not allowed"),
+        told.contains("webhook validation.rules.test then refuses every update: size 9"),
         "{told}"
+    );
+    assert!(
+        diagnosis
+            .evidence
+            .iter()
+            .any(|one| one.source == "AllowedSizes small status.violations")
     );
     // A rule that only warns, one about another object, and one of another product prove nothing.
     for other in [

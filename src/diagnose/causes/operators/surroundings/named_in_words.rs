@@ -11,7 +11,7 @@ use crate::{
             advice::explain_step,
             operators::{referenced_by::referencing_field, trouble::trouble},
         },
-        complaint::{complains, complaints, tells_of_use},
+        complaint::{complains, complaints, tells_of_use, waits_for_end},
         limits,
         model::{Finding, Verdict},
         view::View,
@@ -56,7 +56,7 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
                 let says = format!("is named in that message, and still names it in {field}");
                 super::add_blocker(finding, view.blocker(found, says), runs);
             } else if until_it_ends {
-                let says = "is named in that message, and exists";
+                let says = "is named in that message, and exists".to_owned();
                 super::add_blocker(finding, view.blocker(found, says), runs);
             }
             // Its protection works: the controller says who still uses the object.
@@ -65,19 +65,6 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
             }
         }
     }
-}
-
-/// Whether a clause says that something waits for the end of what it names: `refused while Config a exists`.
-fn waits_for_end(clause: &str) -> bool {
-    let clause = clause.to_lowercase();
-    let exists = ["while ", "as long as ", "because "].iter().any(|word| {
-        let said = clause.split_once(word).map(|(_, said)| said);
-        said.is_some_and(|said| said.contains("exist"))
-    });
-    exists
-        && !["not exist", "n't exist", "no longer exist"]
-            .iter()
-            .any(|word| clause.contains(word))
 }
 
 /// The type, namespace and name of each object that a text names behind a word for its type.
