@@ -3,7 +3,7 @@
 //! A policy engine also looks at what exists already. Each constraint of Gatekeeper lists in its status which objects break
 //! it, and what it does about them. An object changes little after its deletion, so the engine refuses each update of it, also the
 //! one that takes a finalizer out. Only a report that says `deny` counts: other rules warn. The engine is known by the
-//! domain of its webhook: `validation.gatekeeper.sh` has the types of `gatekeeper.sh`. Source:
+//! domain of its validating webhook: `validation.gatekeeper.sh` has the rules of `constraints.gatekeeper.sh`. Source:
 //! `open-policy-agent/gatekeeper:pkg/audit/manager.go` StatusViolation.
 
 use serde_json::Value;
@@ -18,7 +18,6 @@ use crate::{
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, When},
         view::View,
     },
-    object::is_custom_group,
     snapshot::facts::Object,
 };
 
@@ -29,11 +28,13 @@ pub(super) fn add_reported_violations(
     webhooks: &[Webhook<'_>],
     view: &View<'_>,
 ) -> Vec<String> {
+    let may_refuse = |webhook: &&Webhook<'_>| {
+        webhook.asked == Truth::Yes
+            && webhook.dead_service().is_none()
+            && webhook.configuration.resource.plural == "validatingwebhookconfigurations"
+    };
     let mut refusing = Vec::new();
-    for webhook in webhooks {
-        if webhook.asked != Truth::Yes || webhook.dead_service().is_some() {
-            continue;
-        }
+    for webhook in webhooks.iter().filter(may_refuse) {
         for violation in violations(object, webhook.name, view) {
             add_violation(object, finding, webhook, &violation);
             refusing.push(webhook.name.to_owned());
@@ -51,17 +52,10 @@ struct Violation<'a> {
 
 /// What the rules behind a webhook report about this object.
 fn violations<'a>(object: &Object, webhook: &str, view: &View<'a>) -> Vec<Violation<'a>> {
-    // A domain of one label would be that of half the world.
-    let Some((_, domain)) = webhook.split_once('.').filter(|(_, domain)| domain.contains('.')) else {
-        return Vec::new();
-    };
-    let is_below = |group: &str| {
-        let before = group.strip_suffix(domain);
-        before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
-    };
-    let types = view.types().iter();
-    let of_product = types.filter(|ty| is_custom_group(&ty.group) && is_below(&ty.group) && !ty.namespaced);
-    let rules = of_product
+    let domain = webhook.split_once('.').map_or("", |(_, domain)| domain);
+    let group = format!("constraints.{domain}");
+    let of_engine = view.types().iter().filter(|ty| ty.group == group);
+    let rules = of_engine
         .take(limits::TYPES_OF_POLICIES)
         .flat_map(|ty| view.list(&ty.group, &ty.plural, "").unwrap_or_default());
     rules.filter_map(|rule| violation(rule, object)).collect()
@@ -101,7 +95,7 @@ fn add_violation(object: &Object, finding: &mut Finding, webhook: &Webhook<'_>, 
     let rule = violation.rule;
     let message = shortened(violation.message);
     let says = format!(
-        "reports that this object breaks it, and webhook {} then refuses every update: {message}",
+        "its status lists this object as one that breaks it, so webhook {} refuses every update: {message}",
         webhook.name
     );
     finding.wait.on.push(Blocker::new(Some(rule.reference()), says));

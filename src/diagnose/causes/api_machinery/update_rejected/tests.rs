@@ -351,7 +351,7 @@ fn a_rule_that_lists_the_object_as_denied_rejects_its_update() {
     assert_eq!(verdict(&diagnosis, HOLD), Some(Verdict::Rejected));
     let told = said(&diagnosis);
     assert!(
-        told.contains("webhook validation.rules.test then refuses every update: size 9"),
+        told.contains("webhook validation.rules.test refuses every update: size 9"),
         "{told}"
     );
     assert!(
