@@ -106,7 +106,7 @@ pub(crate) enum Stage {
     Surroundings,
     /// What becomes of it and of what it stands for, also if it is not being deleted.
     Fate,
-    /// Who put finalizers on that nobody described. What stands in the way is said before.
+    /// Who put a finalizer on that the catalogue lacks. It comes last, because a thing in the way tells more.
     Authors,
     /// What is said once for the target and all that it waits for.
     Cluster,
