@@ -84,10 +84,11 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 47] = [
+const HELPERS: [&str; 48] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
+    "api_machinery/update_rejected/reported_violation",
     "api_machinery/update_rejected/unreachable_webhook",
     "impact/claim_disks",
     "impact/departing_controllers",
