@@ -17,9 +17,9 @@ pub(super) const ALL: &[Scenario] = &[
         .tells(&["products/karpenter_drain"]),
     scenario("machine", machine_without_its_infrastructure).steps(1, 1),
     scenario("ceph", cluster_with_a_pool).steps(2, 1),
-    scenario("longhorn", object_behind_its_own_webhook).steps(3, 1),
+    scenario("longhorn", object_behind_its_own_webhook).steps(4, 2),
     scenario("unconfirmed", uninstall_that_nobody_confirmed)
-        .steps(1, 1)
+        .steps(2, 2)
         .tells(&["products/longhorn_uninstall"]),
     scenario("release", object_of_a_helm_release)
         .steps(1, 0)
