@@ -62,7 +62,8 @@ fn nodes(cluster: &Cluster) {
     }
 }
 
-/// A claim and its volume, both in deletion, while a running Pod uses the claim.
+/// A claim and its volume, both in deletion, while a running Pod uses the claim. No kubelet renews the Node, so the Pod
+/// tolerates its taint: it would be evicted after five minutes, in the middle of a slow test.
 fn claim_in_use(cluster: &Cluster) {
     cluster.apply(
         "
@@ -93,6 +94,7 @@ kind: Pod
 metadata: {name: db-0, namespace: db}
 spec:
   nodeName: node-7
+  tolerations: [{operator: Exists, effect: NoExecute}]
   containers: [{name: db, image: example.com/db}]
   volumes: [{name: data, persistentVolumeClaim: {claimName: data-0}}]
 ",
