@@ -25,7 +25,8 @@ fn held<'a>(cluster: &'a Cluster, name: &str) -> Case<'a> {
     case
 }
 
-/// The keys that changed from this revision on, but for the Leases that the API server renews.
+/// The keys that changed from this revision on, but for the Leases that the API server renews: `/leases/`,
+/// `/masterleases/` and `/peerserverleases/`.
 fn changed(cluster: &Cluster, from: u64) -> Vec<String> {
     let last = "zzz-the-end";
     cluster.etcdctl(["put", last, "x"]).success();
@@ -33,7 +34,7 @@ fn changed(cluster: &Cluster, from: u64) -> Vec<String> {
         .history("", from, last)
         .into_iter()
         .map(|event| event.key)
-        .filter(|key| !key.contains("/leases/") && !key.contains("/masterleases/"))
+        .filter(|key| !key.contains("leases/"))
         .collect();
     keys.dedup();
     keys
