@@ -294,9 +294,14 @@ impl Api {
             .success(&format!("POST {path}"));
     }
 
-    /// Asks for a deletion and does not care what becomes of it.
-    pub(super) fn begin_to_delete(&self, path: &str) {
-        let request = Request::builder().method("DELETE").uri(path).body(Body::empty());
+    /// Asks for the deletion of a collection and does not care what becomes of it.
+    pub(super) fn begin_to_delete(&self, collection: &str) {
+        let options = json!({"gracePeriodSeconds": 0, "propagationPolicy": "Background"});
+        let request = Request::builder()
+            .method("DELETE")
+            .uri(collection)
+            .header(header::CONTENT_TYPE, JSON)
+            .body(Body::from(options.to_string().into_bytes()));
         let Ok(request) = request else { return };
         RUNTIME.block_on(async {
             let _ = time::timeout(Duration::from_secs(3), self.client.send(request)).await;

@@ -4,9 +4,23 @@ use serde_json::{Value, json};
 
 use super::{Cluster, Output, logs};
 
-/// A namespace. Dropping it starts its deletion, which may be impossible after the test; the cluster is deleted
-/// anyway. Most tests hold a ConfigMap: it is let go, because every later scan of the cluster would explain it and read
-/// its whole namespace.
+/// What runs or has rights in the namespace of a test that ended, and may be taken for the controller of another test.
+const RUNS: [&str; 10] = [
+    "apis/apps/v1/deployments",
+    "apis/apps/v1/statefulsets",
+    "apis/apps/v1/daemonsets",
+    "apis/apps/v1/replicasets",
+    "apis/batch/v1/jobs",
+    "api/v1/pods",
+    "apis/coordination.k8s.io/v1/leases",
+    "apis/rbac.authorization.k8s.io/v1/rolebindings",
+    "apis/rbac.authorization.k8s.io/v1/roles",
+    "api/v1/secrets",
+];
+
+/// A namespace. Dropping it deletes what runs in it. The namespace itself stays: kube-controller-manager would ask for
+/// each type of the cluster, and every few seconds again while one object is stuck. Most tests hold a ConfigMap: its
+/// finalizers are removed, because every later scan of the cluster would explain it and read its whole namespace.
 pub struct Namespace<'a> {
     cluster: &'a Cluster,
     name: String,
@@ -84,7 +98,10 @@ impl Drop for Namespace<'_> {
         logs::keep_if_failing(self.cluster.directory());
         if !self.is_kept && self.cluster.api_server().is_running() {
             let api = &self.cluster.api;
-            api.begin_to_delete(&format!("/api/v1/namespaces/{}", self.name));
+            for runs in RUNS {
+                let (version, plural) = runs.rsplit_once('/').expect("a version and a type");
+                api.begin_to_delete(&format!("/{version}/namespaces/{}/{plural}", self.name));
+            }
             api.free_config_maps(&self.name);
         }
     }

@@ -47,7 +47,7 @@ const LARGE: usize = 20_000;
 const OF_EACH: usize = 4;
 
 /// One of so many texts of a world is replaced.
-const SHARE: u64 = 3;
+const SHARE: u64 = 9;
 
 /// Whether this text of a world is replaced in this run.
 fn is_replaced(text: &str, world: &str) -> bool {
