@@ -41,7 +41,8 @@ fn a_node_takes_its_pods_along_and_its_local_data() {
     ns.apply(&pod("cache", "leaving-node", "{name: scratch, emptyDir: {}}"));
     ns.apply(&pod("neighbour", "staying-node", ""));
     // A claim without a class would take the volume of another test.
-    let claim = "{storageClassName: none, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}";
+    let claim =
+        "{storageClassName: none, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}";
     let brought = format!("{{name: brought, ephemeral: {{volumeClaimTemplate: {{spec: {claim}}}}}}}");
     ns.apply(&pod("sorter", "leaving-node", &brought));
     local("only-here", &["leaving-node"]);
