@@ -52,6 +52,8 @@ pub struct Complaint {
     is_of_holder: bool,
     /// When its author wrote there last, which may be after the time of the report.
     written: Option<Timestamp>,
+    /// What an event said each time, if it was repeated.
+    once: Option<String>,
 }
 
 /// Words that report a failure; `kubernetes/apimachinery:pkg/api/errors/errors.go` has most of them.
@@ -94,6 +96,11 @@ impl Complaint {
                 (is_recent || is_running) && all.iter().all(|name| names.has_manager(name))
             }
         }
+    }
+
+    /// The text without how often an event was repeated.
+    pub fn words(&self) -> &str {
+        self.once.as_deref().unwrap_or(&self.text)
     }
 
     /// Whether the cluster recorded who made it.
@@ -224,10 +231,11 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
         return None;
     }
     let time = event.last_time().or_else(|| event.0.created());
-    let count = event
+    let words = shortened(&join(event.reason(), event.message()));
+    let repeated = event
         .count()
         .filter(|count| *count > 1)
-        .map_or_else(String::new, |count| format!(" ({count} times)"));
+        .map(|count| format!("{words} ({count} times)"));
     let by = |name: &&str| event.reporters().contains(name);
     if time.is_none_or(|time| time < since) || UNRELATED_COMPONENTS.iter().any(by) {
         return None;
@@ -239,7 +247,8 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
     Some(Complaint {
         is_of_holder: false,
         source: format!("Event of {} {}{from}", object.kind, object.name()),
-        text: format!("{}{count}", shortened(&join(event.reason(), event.message()))),
+        once: repeated.as_ref().map(|_| words.clone()),
+        text: repeated.unwrap_or(words),
         time,
         is_failure: true,
         author: if event.about_uid().is_empty() {

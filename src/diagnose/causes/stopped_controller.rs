@@ -65,15 +65,32 @@ pub(crate) fn add_blockers(finding: &mut Finding, holder: &Holder, tells: Tells)
                     safety: Safety::ReadOnly,
                     lets_go: Vec::new(),
                 },
-                _ => Step {
-                    when: When::Now,
-                    text: format!("repair it: {}", sign.value),
-                    command: Some(Command::describe(&object.type_name, &object.name, object.place())),
-                    safety: Safety::ReadOnly,
-                    lets_go: Vec::new(),
-                },
+                _ => repair_step(object, sign),
             });
         }
+    }
+}
+
+fn repair_step(workload: &ObjectRef, sign: &Sign) -> Step {
+    let (text, command) = match &sign.lacks {
+        Some((right, check)) => (
+            format!(
+                "give {} the right to {right}, which its roles lack. Then this says yes",
+                sign.source
+            ),
+            check.clone(),
+        ),
+        None => (
+            format!("repair it: {}", sign.value),
+            Command::describe(&workload.type_name, &workload.name, workload.place()),
+        ),
+    };
+    Step {
+        when: When::Now,
+        text,
+        command: Some(command),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 

@@ -75,6 +75,7 @@ fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Opt
             time,
             author,
             written,
+            once: None,
         };
         (complaint, !is_of_now)
     })

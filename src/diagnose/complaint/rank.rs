@@ -85,6 +85,7 @@ mod tests {
             author: Author::Unknown,
             is_of_holder: false,
             written: None,
+            once: None,
         };
         most_telling(texts.iter().map(complaint).collect()).map(|complaint| complaint.text)
     }
@@ -111,6 +112,7 @@ mod tests {
             author: Author::Unknown,
             is_of_holder,
             written: None,
+            once: None,
         };
         let (old, new) = ("2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z");
         let told = |all: Vec<Complaint>| most_telling(all).map(|complaint| complaint.text);

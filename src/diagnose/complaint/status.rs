@@ -62,6 +62,7 @@ fn texts(object: &Object, since: Timestamp, is_meant: impl Fn(Timestamp) -> bool
                 is_failure,
                 author: author.clone().unknown_if_older(!is_about_deletion(&text)),
                 written,
+                once: None,
             })
         }));
     }

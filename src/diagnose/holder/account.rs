@@ -2,6 +2,7 @@
 //! of a running workload has the rights for its work.
 
 use crate::{
+    command::Command,
     diagnose::{
         holder::{
             pod_template::account_of,
@@ -68,7 +69,11 @@ pub(super) fn add_missing_rights(
                     "may neither update nor patch {}, by the cluster's roles and bindings",
                     object.resource.name()
                 );
-                let sign = Sign::new(Trace::Account, Tells::Failing, Strength::Strong, source, value);
+                let mut sign = Sign::new(Trace::Account, Tells::Failing, Strength::Strong, source, value);
+                sign.lacks = Some((
+                    format!("update {}", object.resource.name()),
+                    may_update(object, workload.namespace(), account),
+                ));
                 holder.add(sign.about(workload.reference()));
             }
             Some(())
@@ -78,5 +83,20 @@ pub(super) fn add_missing_rights(
             holder.wait_for(&missing);
             None
         }
+    }
+}
+
+/// Asks the API server whether this ServiceAccount may update the object.
+fn may_update(object: &Object, namespace: &str, account: &str) -> Command {
+    let resource = object.resource.name();
+    match object.namespace() {
+        "" => Command::of(
+            "kubectl auth can-i update {} --as=system:serviceaccount:{}:{}",
+            [&resource, namespace, account],
+        ),
+        within => Command::of(
+            "kubectl auth can-i update {} -n {} --as=system:serviceaccount:{}:{}",
+            [&resource, within, namespace, account],
+        ),
     }
 }

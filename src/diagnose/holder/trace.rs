@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::{
+    command::Command,
     diagnose::{
         cut::shorten,
         limits,
@@ -93,6 +94,8 @@ pub struct Sign {
     pub lasts: bool,
     /// The number of replicas before the workload was switched off, and where that number was read.
     pub before: Option<(i64, &'static str)>,
+    /// The right that a ServiceAccount lacks: what it must do, and the command that says `yes` once it may.
+    pub lacks: Option<(String, Command)>,
 }
 
 impl Sign {
@@ -117,6 +120,7 @@ impl Sign {
             at: None,
             lasts: false,
             before: None,
+            lacks: None,
         }
     }
 

@@ -284,9 +284,14 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
             said
         }
         Verdict::Rejected => blocked(wait, "The removal would be refused by", "The removal is refused"),
-        Verdict::Stalled if wait.holder.is_some() => {
+        Verdict::Stalled if wait.holder.is_some() && wait.blockers.is_empty() => {
             vec![format!(
                 "Nothing known blocks the removal of {finalizer}, and {holder} has not acted."
+            )]
+        }
+        Verdict::Stalled if wait.holder.is_some() => {
+            vec![format!(
+                "{finalizer} is removed by {holder}, which has not acted."
             )]
         }
         Verdict::Orphaned if wait.holder.is_some() => {

@@ -138,7 +138,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
     } else if !any_being_deleted && !timing::is_deletion_recent(owner, view) {
         // It deletes all dependents that block at once. So those that it has not asked tell enough, whatever else there is.
         finding.wait.verdict = Verdict::Stalled;
-        finding.say("it has asked none of them to go");
+        finding.say("none of its dependents is being deleted");
         add_late_garbage_collector(finding, dependents, view);
     }
     for blocker in blockers.iter().take(limits::STEPS_FOR_EACH) {

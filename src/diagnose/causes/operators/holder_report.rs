@@ -228,11 +228,15 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
     let mut complaints = complaints(object, view);
     let newest = own.into_iter().max_by_key(|complaint| complaint.time);
     complaints.extend(newest.filter(|newest| !complaints.contains(newest)));
-    for complaint in &complaints {
-        finding
-            .wait
-            .on
-            .push(Blocker::quoting(&complaint.source, &complaint.text));
+    for (at, complaint) in complaints.iter().enumerate() {
+        // A controller often writes the same into a condition and an event.
+        let mut earlier = complaints[..at].iter();
+        if earlier.all(|other| other.words() != complaint.words()) {
+            finding
+                .wait
+                .on
+                .push(Blocker::quoting(&complaint.source, &complaint.text));
+        }
     }
     finding
         .evidence

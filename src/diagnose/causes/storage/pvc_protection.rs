@@ -106,9 +106,9 @@ fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
     };
     let using: Vec<&Object> = pods.iter().filter(|pod| uses(pod, claim)).collect();
     let nobody = if claim.deletion().is_some() {
-        "no pod does any more"
+        "no pod uses the claim any more"
     } else {
-        "no pod does now"
+        "no pod uses it now"
     };
     let users = Users::of(blockers(&using, view), Verdict::InUse, nobody);
     let (mut finding, standing) = in_use::finding(claim, finalizer, &controller, says, users, view);

@@ -18,6 +18,18 @@ fn a_controller_without_rights_is_failing() {
             .says
             .contains("may neither update nor patch challenges.acme.cert-manager.io")
     );
+    let repair = diagnosis
+        .steps
+        .iter()
+        .find(|step| step.text.contains("which its roles lack"));
+    let check = repair.and_then(|step| step.command.as_ref());
+    assert_eq!(
+        check.map(ToString::to_string).as_deref(),
+        Some(
+            "kubectl auth can-i update challenges.acme.cert-manager.io -n pay \
+             --as=system:serviceaccount:cert-manager:cert-manager"
+        )
+    );
     // Rights that cannot be read are not missing rights.
     let hidden =
         World::of([definition(), deployment("cert-manager", &labels(), 1, 1)]).hiding("clusterroles");

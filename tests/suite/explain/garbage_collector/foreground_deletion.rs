@@ -165,7 +165,7 @@ fn a_stopped_garbage_collector_is_named() {
     assert_eq!(story.verdict(FOREGROUND), "stalled");
     story
         .has_root("Secret asked-by-nobody: not being deleted yet")
-        .says("it has asked none of them to go")
+        .says("none of its dependents is being deleted")
         .never_advises("--cascade")
         .is_careful();
     withstands_less(cluster, "configmap/waiting", ns.name(), for_all_types(cluster));

@@ -117,7 +117,7 @@ fn unconvertible_dependents_are_a_failure() {
 fn a_garbage_collector_that_deletes_no_dependent_is_stalled() {
     let diagnosis = explain_with(&[owned("a", true, false)], &[]);
     assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
-    assert!(said(&diagnosis).contains("it has asked none of them to go"));
+    assert!(said(&diagnosis).contains("none of its dependents is being deleted"));
     assert!(!commands(&diagnosis).contains("--cascade"));
     // Nothing else can keep it from asking this one.
     let partly = explain_with(

@@ -128,6 +128,23 @@ fn with_condition(manager: &str, time: &str, message: &str) -> Object {
 }
 
 #[test]
+fn a_condition_and_an_event_with_the_same_words_are_told_once() {
+    let mut challenge = with_condition(
+        "cert-manager-challenges",
+        "2026-01-01T11:50:00Z",
+        "no route to the DNS server",
+    );
+    challenge.value["status"]["conditions"][0]["reason"] = "CleanUpError".into();
+    let blockers = |message: &str| {
+        let mut event = with("/message", message);
+        event.value["count"] = 4.into();
+        running(event, &challenge).waits[0].on.len()
+    };
+    assert_eq!(blockers("no route to the DNS server"), 1);
+    assert_eq!(blockers("no answer"), 2);
+}
+
+#[test]
 fn a_condition_counts_if_the_controller_owns_it() {
     let recent = "2026-01-01T11:50:00Z";
     let world = || World::default().hiding("leases");
