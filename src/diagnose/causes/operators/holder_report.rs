@@ -1,5 +1,7 @@
 //! The state of the controller that must remove a finalizer, in words and steps.
 
+use std::collections::BTreeSet;
+
 use crate::{
     command::Command,
     diagnose::{
@@ -228,10 +230,10 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
     let mut complaints = complaints(object, view);
     let newest = own.into_iter().max_by_key(|complaint| complaint.time);
     complaints.extend(newest.filter(|newest| !complaints.contains(newest)));
-    for (at, complaint) in complaints.iter().enumerate() {
-        // A controller often writes the same into a condition and an event.
-        let mut earlier = complaints[..at].iter();
-        if earlier.all(|other| other.words() != complaint.words()) {
+    // A controller often writes the same into a condition and an event.
+    let mut told = BTreeSet::new();
+    for complaint in &complaints {
+        if told.insert(complaint.words()) {
             finding
                 .wait
                 .on
