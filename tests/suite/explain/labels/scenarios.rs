@@ -52,6 +52,9 @@ pub(super) struct Scenario {
     pub(super) tells: &'static [&'static str],
     /// Causes that add to what others tell, each with words that only it says.
     pub(super) adds: &'static [(&'static str, &'static str)],
+    /// Whether its controller counts as late when the machine is slow. The step that wakes the controller then comes first; it
+    /// is neither counted nor tried.
+    pub(super) may_be_late: bool,
     /// The type that it needs, if that came with a minor version which is newer than the oldest tested one.
     came: Option<(&'static str, u32)>,
 }
@@ -89,6 +92,13 @@ impl Scenario {
         Scenario { adds, ..self }
     }
 
+    const fn may_be_late(self) -> Self {
+        Scenario {
+            may_be_late: true,
+            ..self
+        }
+    }
+
     const fn since(self, what: &'static str, minor: u32) -> Self {
         Scenario {
             came: Some((what, minor)),
@@ -106,6 +116,7 @@ const fn scenario(name: &'static str, make: Make) -> Scenario {
         fills: &[],
         tells: &[],
         adds: &[],
+        may_be_late: false,
         came: None,
     }
 }

@@ -14,10 +14,11 @@ use crate::{
 pub(super) const ALL: &[Scenario] = &[
     scenario("drained", node_that_cannot_be_drained)
         .steps(1, 1)
+        .may_be_late()
         .tells(&["products/karpenter_drain"]),
     scenario("machine", machine_without_its_infrastructure).steps(1, 1),
     scenario("ceph", cluster_with_a_pool).steps(2, 1),
-    scenario("longhorn", object_behind_its_own_webhook).steps(4, 2),
+    scenario("longhorn", object_behind_its_own_webhook).steps(4, 1),
     scenario("unconfirmed", uninstall_that_nobody_confirmed)
         .steps(2, 2)
         .tells(&["products/longhorn_uninstall"]),
@@ -40,6 +41,7 @@ pub(super) const ALL: &[Scenario] = &[
     scenario("flux", release_without_its_account).steps(2, 1),
     scenario("applied", work_with_an_object_that_stays),
     scenario("ingress", ingress_of_a_shared_load_balancer)
+        .may_be_late()
         .adds(&[("products/aws_ingress_group", "share its load balancer")]),
     scenario("database", database_without_a_primary).steps(1, 1),
 ];
