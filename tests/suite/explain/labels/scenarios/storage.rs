@@ -32,6 +32,7 @@ pub(super) const ALL: &[Scenario] = &[
     scenario("leaky", volume_without_a_driver).steps(3, 3),
     scenario("reclaimed", released_volume_without_a_driver)
         .steps(2, 2)
+        .may_be_late()
         .tells(&["storage/pv_disk_deletion"]),
     scenario("burning", disk_that_cannot_be_deleted)
         .steps(2, 2)
