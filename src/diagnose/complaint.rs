@@ -52,7 +52,7 @@ pub struct Complaint {
     is_of_holder: bool,
     /// When its author wrote there last, which may be after the time of the report.
     written: Option<Timestamp>,
-    /// What an event said each time, if it was repeated.
+    /// The words of a repeated event, without how often. None if it was not repeated.
     once: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Cluster, Output, logs};
 
-/// What runs or has rights in the namespace of a test that ended, and may be taken for the controller of another test.
+/// Dropping a namespace deletes these. A later test could take them for its controller, or for the rights of one.
 const RUNS: [&str; 10] = [
     "apis/apps/v1/deployments",
     "apis/apps/v1/statefulsets",

@@ -94,7 +94,7 @@ pub struct Sign {
     pub lasts: bool,
     /// The number of replicas before the workload was switched off, and where that number was read.
     pub before: Option<(i64, &'static str)>,
-    /// The right that a ServiceAccount lacks: what it must do, and the command that says `yes` once it may.
+    /// The right that a ServiceAccount lacks, and a command that says `yes` once it has the right.
     pub lacks: Option<(String, Command)>,
 }
 

@@ -12,7 +12,7 @@ use crate::harness::{Cluster, Plugin};
 pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) -> PathBuf {
     let folder = TempDir::new_in(cluster.directory()).unwrap().keep();
     let file = folder.join("stuck.snapshot");
-    // What an explanation needs is in every snapshot that names the object. One of a whole cluster also explains what all
+    // Every snapshot that names the object has all that explains it. One of a whole cluster also explains what all
     // other tests have stuck there.
     let read = if namespace.is_empty() {
         "default"
