@@ -22,6 +22,14 @@ impl Command {
         Command::of("kubectl -n {} get {} {} -o yaml", [namespace, type_name, name])
     }
 
+    /// Asks the API server whether a ServiceAccount may update the objects of a type.
+    pub fn may_update(type_name: &str, namespace: &str, account_namespace: &str, account: &str) -> Self {
+        Command::of(
+            "kubectl auth can-i update {} -n {} --as=system:serviceaccount:{}:{}",
+            [type_name, namespace, account_namespace, account],
+        )
+    }
+
     /// Writes an object into a file, before it is changed or deleted.
     pub fn save(type_name: &str, name: &str, namespace: &str) -> Self {
         Command::of(

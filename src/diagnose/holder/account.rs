@@ -64,16 +64,13 @@ pub(super) fn add_missing_rights(
     match Changers::of(object, view) {
         Ok(changers) => {
             if !changers.may(workload.namespace(), account, object) {
+                let resource = object.resource.name();
                 let source = format!("ServiceAccount {}/{account}", workload.namespace());
-                let value = format!(
-                    "may neither update nor patch {}, by the cluster's roles and bindings",
-                    object.resource.name()
-                );
+                let value =
+                    format!("may neither update nor patch {resource}, by the cluster's roles and bindings");
                 let mut sign = Sign::new(Trace::Account, Tells::Failing, Strength::Strong, source, value);
-                sign.lacks = Some((
-                    format!("update {}", object.resource.name()),
-                    may_update(object, workload.namespace(), account),
-                ));
+                let check = Command::may_update(&resource, object.namespace(), workload.namespace(), account);
+                sign.lacks = Some((format!("update {resource}"), check));
                 holder.add(sign.about(workload.reference()));
             }
             Some(())
@@ -83,20 +80,5 @@ pub(super) fn add_missing_rights(
             holder.wait_for(&missing);
             None
         }
-    }
-}
-
-/// Asks the API server whether this ServiceAccount may update the object.
-fn may_update(object: &Object, namespace: &str, account: &str) -> Command {
-    let resource = object.resource.name();
-    match object.namespace() {
-        "" => Command::of(
-            "kubectl auth can-i update {} --as=system:serviceaccount:{}:{}",
-            [&resource, namespace, account],
-        ),
-        within => Command::of(
-            "kubectl auth can-i update {} -n {} --as=system:serviceaccount:{}:{}",
-            [&resource, within, namespace, account],
-        ),
     }
 }
