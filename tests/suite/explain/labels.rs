@@ -136,7 +136,9 @@ fn no_step_loses_more_than_its_label_says() {
     failing.fails("ControllerUnpublishVolume", "device is busy");
     prepare(&cluster);
     let disks = [&driver, &failing].map(|driver| driver.disk("any").parent().unwrap().to_owned());
-    let Followed { before, after, wrong } = followed(&cluster, &disks, &TOGETHER);
+    let Followed {
+        before, after, wrong, ..
+    } = followed(&cluster, &disks, &TOGETHER, &[]);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // The test itself is held against what it saw.
     assert!(after.disks.len() < before.disks.len());
@@ -164,11 +166,13 @@ fn broken(more: &[&str], stages: &[Stage]) {
         controller_manager_args: &["--controllers=*,-garbage-collector-controller"],
         ..Options::default()
     });
-    let wrong = stages.iter().flat_map(|stage| {
+    let (mut wrong, mut earlier) = (Vec::new(), Vec::new());
+    for stage in stages {
         (stage.before)(&cluster);
-        followed(&cluster, &[], stage).wrong
-    });
-    let wrong: Vec<_> = wrong.collect();
+        let followed = followed(&cluster, &[], stage, &earlier);
+        wrong.extend(followed.wrong);
+        earlier.extend(followed.names);
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -177,10 +181,13 @@ struct Followed {
     before: Seen,
     after: Seen,
     wrong: Vec<String>,
+    /// The names of its copies.
+    names: Vec<String>,
 }
 
-/// Makes all scenarios of a stage, carries out each step, and holds it against its label.
-fn followed(cluster: &Cluster, disks: &[PathBuf], stage: &Stage) -> Followed {
+/// Makes all scenarios of a stage, carries out each step, and holds it against its label. What follows from the steps of an
+/// earlier stage can come late: kube-apiserver waits longer each time before it tries again to delete a definition.
+fn followed(cluster: &Cluster, disks: &[PathBuf], stage: &Stage, earlier: &[String]) -> Followed {
     let copies = made(cluster, stage);
     let firsts: Vec<_> = copies.iter().filter(|copy| copy.step == 0).collect();
     let mut wrong: Vec<_> = firsts.iter().flat_map(|copy| copy.differs()).collect();
@@ -191,7 +198,16 @@ fn followed(cluster: &Cluster, disks: &[PathBuf], stage: &Stage) -> Followed {
     let commands: BTreeSet<_> = looks.iter().filter_map(|step| step["command"].as_str()).collect();
     let commands: Vec<_> = commands.into_iter().collect();
     in_parallel(RUN_AT_ONCE, &commands, |command| run(cluster, ".", command));
-    let changed = untrue(&json!({"safety": "read-only"}), &before, &seen(cluster, disks));
+    let earlier: Vec<_> = earlier.iter().map(String::as_str).collect();
+    let of_this_stage = |all: &Seen| Seen {
+        disks: all.disks.clone(),
+        ..all.about_none(&earlier)
+    };
+    let changed = untrue(
+        &json!({"safety": "read-only"}),
+        &of_this_stage(&before),
+        &of_this_stage(&seen(cluster, disks)),
+    );
     wrong.extend(
         changed
             .iter()
@@ -230,11 +246,12 @@ fn followed(cluster: &Cluster, disks: &[PathBuf], stage: &Stage) -> Followed {
             );
         }
     }
-    let names: Vec<_> = copies.iter().map(|copy| &*copy.name).collect();
+    let names: Vec<_> = copies.iter().map(|copy| copy.name.clone()).collect();
+    let known: Vec<_> = names.iter().map(String::as_str).chain(earlier).collect();
     let others = untrue(
         &json!({"safety": "reversible"}),
-        &before.about_none(&names),
-        &after.about_none(&names),
+        &before.about_none(&known),
+        &after.about_none(&known),
     );
     wrong.extend(
         others
@@ -258,7 +275,12 @@ fn followed(cluster: &Cluster, disks: &[PathBuf], stage: &Stage) -> Followed {
             ));
         }
     }
-    Followed { before, after, wrong }
+    Followed {
+        before,
+        after,
+        wrong,
+        names,
+    }
 }
 
 /// Steps as a message shows them.
