@@ -70,7 +70,7 @@ use crate::{
         view::View,
     },
     knowledge,
-    knowledge::{Consequence, Entry, IfHolder, Label, Runs, schema::fill},
+    knowledge::{Consequence, Entry, FoundBy, IfHolder, Label, Runs, schema::fill},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -94,6 +94,10 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     let filled = |text: &str| filled(text, object, finalizer, &entry);
     let holder = holder::described(object, finalizer, &entry, view);
     let who = filled(&entry.removed_by);
+    let who = match named_controller(object, &entry) {
+        Some(name) => format!("{name}, {who}"),
+        None => who,
+    };
     let mut finding = holder_report::finding(object, finalizer, (Some(&entry), &who), &holder, view);
     // The report may tell of a cause of its own already.
     finding.wait.page.get_or_insert(Page::of(module_path!()));
@@ -228,6 +232,16 @@ fn with_open_words(text: String, command: Option<&Command>) -> String {
     }
     let open: Vec<_> = open.into_iter().collect();
     format!("{}. Fill in {}.", text.trim_end_matches('.'), open.join(" and "))
+}
+
+/// The name that the object itself gives its controller, where the catalogue says that it names one.
+fn named_controller<'a>(object: &'a Object, entry: &Entry) -> Option<&'a str> {
+    entry
+        .holder
+        .found_by
+        .contains(&FoundBy::ControllerName)
+        .then(|| object.text("/spec/controllerName"))
+        .filter(|name| !name.is_empty())
 }
 
 fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost: Option<&String>) {

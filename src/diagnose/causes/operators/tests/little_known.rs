@@ -1,4 +1,4 @@
-//! An explanation says if its catalogue entry lacks what a person needs.
+//! An explanation says if its catalogue entry lacks what a person needs, and names what only the object itself names.
 
 use serde_json::json;
 
@@ -63,4 +63,34 @@ fn a_command_for_a_type_that_the_server_does_not_have_is_not_advised() {
     assert!(without.contains("get volumes.longhorn.io") && !without.contains("settings.longhorn.io"));
     let with = world().serving("longhorn.io", "settings", "Setting");
     assert!(commands(&with.explain(&volume)).contains("patch settings.longhorn.io"));
+}
+
+#[test]
+fn the_controller_that_a_class_names_is_told() {
+    let class = |spec| {
+        let metadata = going(
+            "edge",
+            "",
+            &["gateway-exists-finalizer.gateway.networking.k8s.io"],
+        );
+        object(
+            "gateway.networking.k8s.io",
+            "gatewayclasses",
+            "GatewayClass",
+            json!({"metadata": metadata, "spec": spec}),
+        )
+    };
+    let says = |spec| World::of([]).explain(&class(spec)).waits[0].says();
+    let named = says(json!({"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"}));
+    assert!(
+        named.contains(
+            "is removed by gateway.envoyproxy.io/gatewayclass-controller, the controller named in spec.controllerName"
+        ),
+        "{named}"
+    );
+    let unnamed = says(json!({}));
+    assert!(
+        unnamed.contains("is removed by the controller named in"),
+        "{unnamed}"
+    );
 }
