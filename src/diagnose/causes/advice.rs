@@ -15,7 +15,7 @@ pub const NUDGED: &str = "kubectl-finalizers/nudged";
 
 /// The step that sets a harmless annotation, so that a level-triggered controller checks the object again.
 pub(crate) fn nudge(object: &Object) -> Step {
-    let text = "wake its controller with a harmless annotation";
+    let text = "wake its controller with an annotation";
     nudge_saying(object, text.into())
 }
 

@@ -140,7 +140,7 @@ impl Controller {
             Step {
                 when: When::Now,
                 text: format!(
-                    "see whether {who} runs, and bring it back: it then finishes by itself. Its Lease says who held it last"
+                    "see whether {who} runs. Once it does, it finishes by itself. Its Lease says who held it last"
                 ),
                 command: Some(Command::get_yaml("lease", name, namespace)),
                 safety: Safety::ReadOnly,

@@ -58,7 +58,7 @@ pub(crate) fn add_blockers(finding: &mut Finding, holder: &Holder, tells: Tells)
                 _ if sign.trace == Trace::Home => Step {
                     when: When::Now,
                     text: format!(
-                        "let {} go first, then install the holder again: nothing in it can be started any more",
+                        "see what keeps {} first: nothing in it can be started any more. Install the controller again after that",
                         object.name
                     ),
                     command: Some(Command::explain(&object.type_name, &object.name, "")),
@@ -75,13 +75,16 @@ fn repair_step(workload: &ObjectRef, sign: &Sign) -> Step {
     let (text, command) = match &sign.lacks {
         Some((right, check)) => (
             format!(
-                "give {} the right to {right}, which its roles lack. Then this says yes",
+                "{} lacks the right to {right}. Once a role grants it, this says yes, and the controller goes on",
                 sign.source
             ),
             check.clone(),
         ),
         None => (
-            format!("repair it: {}", sign.value),
+            format!(
+                "see what stops {} ({}). Once it works again, it goes on",
+                workload.name, sign.value
+            ),
             Command::describe(&workload.type_name, &workload.name, workload.place()),
         ),
     };
@@ -109,7 +112,10 @@ fn scale_up_step(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
                 "let {} run again, with as many replicas as it had before; one is enough to clean up",
                 workload.name
             ),
-            _ => format!("let {} run again: see why no Pod of it is wanted", workload.name),
+            _ => format!(
+                "see why no Pod of {} is wanted. Once it runs again, it goes on",
+                workload.name
+            ),
         },
         command: Some(if scalable {
             Command::scale(

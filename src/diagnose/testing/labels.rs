@@ -9,11 +9,22 @@ use crate::{
     knowledge::Consequence,
 };
 
+/// Words that order a change. A step that only looks may say what happens after a change, and does not order it.
+const ORDERS: [&str; 12] = [
+    "bring", "correct", "create", "delete", "give", "install", "make", "remove", "repair", "restore",
+    "serve", "set",
+];
+
 /// A step is labelled read-only if and only if its command reads. No label is weaker than the effect of the command. A
 /// step that lets something go that is lost is destructive.
 #[track_caller]
 pub(crate) fn labels_are_true(diagnosis: &Diagnosis) {
     for step in &diagnosis.steps {
+        let first_word = step.text.split(' ').next().unwrap_or_default().to_lowercase();
+        assert!(
+            step.safety != Safety::ReadOnly || !ORDERS.contains(&&*first_word),
+            "a step that only reads orders a change: {step:?}"
+        );
         if let Some(command) = &step.command {
             let is_kubectl = command.argv().first().is_some_and(|program| program == "kubectl");
             let label = step.safety == Safety::ReadOnly;

@@ -175,7 +175,7 @@ pub(crate) fn add_stale_lease(finding: &mut Finding, view: &View<'_>) {
                 "then see that kube-controller-manager is back: it ends when it cannot renew its Lease, and is started \
                  again where it is a static pod of the control plane"
             } else {
-                "bring kube-controller-manager back first; what waits for it goes by itself then. On most clusters it \
+                "see whether kube-controller-manager runs. Once it does, what waits for it goes on. On most clusters it \
                  is a static pod of the control plane"
             }
             .into(),

@@ -169,8 +169,8 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
             finding.steps.push(Step {
                 when: When::Now,
                 text: format!(
-                    "bring back the conversion webhook of {name}, {}: then its objects can be read, and the deletion goes \
-                     on by itself",
+                    "see what the conversion webhook of {name} calls, {}. Once that answers, its objects can be read, and \
+                     the deletion goes on",
                     pasteable("services", Some(&service.namespace), &service.name)
                 ),
                 command: Some(service.command),

@@ -113,8 +113,8 @@ pub(crate) fn add_unreadable_objects<'a>(
     }
     finding.steps.push(Step {
         when: When::Now,
-        text: "if the encryption keys were changed: give the API server its old key (or KMS) again, as one more provider of \
-               the EncryptionConfiguration, and restart it; then all can be read, and the deletion goes on by itself"
+        text: "see whether the encryption keys were changed. Once the API server has its old key (or KMS) again, as one more \
+               provider of the EncryptionConfiguration, all can be read, and the deletion goes on"
             .into(),
         command: objects.first().map(|object| {
             let ty = object.ty.name();

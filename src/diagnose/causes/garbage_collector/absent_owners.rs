@@ -218,10 +218,15 @@ fn add_collection(
             strength: Strength::Proof,
         });
     }
-    let (when, who) = if object.deletion().is_some() {
-        (Moment::WhoDeleted, "the garbage collector, unless a person did")
-    } else {
+    let (when, who) = if object.deletion().is_none() {
         (Moment::Soon, "the garbage collector deletes it")
+    } else if view.is_terminating_namespace(object.namespace()) {
+        (
+            Moment::WhoDeleted,
+            "the deletion of its namespace, or the garbage collector",
+        )
+    } else {
+        (Moment::WhoDeleted, "probably the garbage collector")
     };
     let elsewhere = elsewhere.map_or_else(String::new, |where_it_is| format!(". {where_it_is}"));
     finding.outlook.push(Outlook {

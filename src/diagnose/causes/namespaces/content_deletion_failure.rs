@@ -259,7 +259,7 @@ fn add_webhook_configuration(
             finding.evidence.push(backend.evidence());
             finding.steps.push(Step {
                 when: When::Now,
-                text: format!("bring back what webhook {webhook} calls, and the deletion goes on by itself"),
+                text: format!("see what webhook {webhook} calls. Once that answers, the deletion goes on"),
                 command: Some(backend.command.clone()),
                 safety: Safety::ReadOnly,
                 lets_go: Vec::new(),

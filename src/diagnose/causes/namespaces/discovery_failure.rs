@@ -105,7 +105,7 @@ pub(crate) fn add_unavailable_group(finding: &mut Finding, group: &str, version:
     });
     finding.steps.push(Step {
         when: When::Now,
-        text: "see which Service serves it, and bring that back".into(),
+        text: "see which Service serves it. Once that answers, the deletion goes on".into(),
         command: Some(Command::of("kubectl get apiservice {} -o yaml", [&name])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),

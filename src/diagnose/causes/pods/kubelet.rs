@@ -148,7 +148,7 @@ pub(crate) fn steps_for_silent_node(name: &str) -> [Step; 2] {
     [
         Step {
             when: When::NodeBack,
-            text: "bring it back: its kubelet finishes the deletion by itself".into(),
+            text: "see what stops it. Once it is back, its kubelet finishes the deletion".into(),
             command: Some(Command::of("kubectl describe node {}", [name])),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),

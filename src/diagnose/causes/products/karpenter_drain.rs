@@ -214,8 +214,8 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
             let step = Step {
                 when: When::Now,
                 text: format!(
-                    "make room in PodDisruptionBudget {}: repair its pods that are not healthy, or run one more of them; then \
-                     the eviction is allowed",
+                    "see what PodDisruptionBudget {} counts. Once its pods are healthy, or one more of them runs, the \
+                     eviction is allowed",
                     budget.name()
                 ),
                 command: Some(Command::of(

@@ -88,7 +88,8 @@ pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &Vi
     finding.steps.push(Step {
         when: When::Now,
         text: format!(
-            "subscribe to operator {package} again, in namespace {namespace}: OLM installs it, and it finishes by itself"
+            "see whether a catalogue still offers operator {package}. With a Subscription to it in namespace {namespace} OLM \
+             installs it again, and it finishes by itself"
         ),
         command: Some(Command::of("kubectl get packagemanifests {}", [package])),
         safety: Safety::ReadOnly,
@@ -207,7 +208,7 @@ fn add_catalog_state(finding: &mut Finding, subscription: &Object, view: &View<'
     });
     finding.steps.push(Step {
         when: When::Now,
-        text: format!("bring catalogue {name} back: OLM resolves its Subscriptions when it answers"),
+        text: format!("see the pods of catalogue {name}. Once it answers, OLM resolves its Subscriptions"),
         command: Some(Command::of(
             "kubectl -n {} get pods -l olm.catalogSource={}",
             [namespace, name],

@@ -268,7 +268,9 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
     vec![
         Step {
             when: When::NodeBack,
-            text: format!("bring node {name} back, or wait: after six minutes the disk is detached by force"),
+            text: format!(
+                "see whether node {name} comes back. After six minutes without it, the disk is detached by force"
+            ),
             command: Some(Command::of("kubectl get node {} -o wide", [name])),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),

@@ -87,7 +87,7 @@ fn application_whose_project_is_gone(place: &str) {
     story
         .has_root("AppProject gone: does not exist")
         .says(said)
-        .says("bring AppProject gone back")
+        .says("see what names AppProject gone")
         .never_advises("--cascade")
         .is_careful();
     withstands_less(cluster, &target, place, 25);
@@ -161,7 +161,7 @@ fn flux_names_the_service_account_that_was_deleted_first() {
     assert_eq!(story.verdict(FLUX), "failing", "{story}");
     story
         .has_root("ServiceAccount deployer: does not exist; spec.serviceAccountName names it")
-        .says("bring ServiceAccount deployer back")
+        .says("see what names ServiceAccount deployer")
         .says("orphaned-objects")
         .is_careful();
     withstands_less(cluster, &target, place, 30);

@@ -61,7 +61,7 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
     let steps = [
         Step {
             when: When::Now,
-            text: format!("see why {service} does not serve, and bring it back"),
+            text: format!("see why {service} does not serve. Once it does, the webhook can be asked again"),
             command: Some(backend.command.clone()),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),
