@@ -62,12 +62,38 @@ impl Command {
 const WITH_VALUE: [&str; 5] = ["-n", "-l", "-o", "-L", "--context"];
 
 impl Command {
-    /// The words with which a command of kubectl names types of a group: `settings.longhorn.io`.
-    pub fn qualified_types(&self) -> Vec<String> {
-        let mut words = self.words.iter();
-        if words.next().and_then(Word::ours_alone) != Some("kubectl") {
-            return Vec::new();
+    /// Whether it reads the log of a program.
+    pub fn reads_log(&self) -> bool {
+        self.effect() == Effect::Reads && self.words.iter().any(|word| word.ours_alone() == Some("logs"))
+    }
+
+    /// The command with only the types that may exist. kubectl refuses `get a,b` if the server lacks one of them. None if no
+    /// type is left.
+    #[must_use]
+    pub fn with_types(mut self, may_exist: impl Fn(&str) -> bool) -> Option<Self> {
+        let is_known = |name: &&str| !name.contains('.') || may_exist(name);
+        let Some(word) = self.types_mut() else {
+            return Some(self);
+        };
+        let text = word.text();
+        let (types, name) = match text.split_once('/') {
+            Some((types, name)) => (types, Some(name)),
+            None => (&*text, None),
+        };
+        let all = types.split(',').count();
+        let left: Vec<_> = types.split(',').filter(is_known).collect();
+        match (left.len(), name) {
+            (many, _) if many == all => {}
+            (0, _) | (_, Some(_)) => return None,
+            _ => *word = Word(vec![Part::Ours(left.join(","))]),
         }
+        Some(self)
+    }
+
+    /// The word with which a command of kubectl names its types: `pods,settings.longhorn.io`.
+    fn types_mut(&mut self) -> Option<&mut Word> {
+        let mut words = self.words.iter_mut();
+        (words.next()?.ours_alone() == Some("kubectl")).then_some(())?;
         let mut named = words.skip_while(|word| {
             !matches!(
                 word.ours_alone(),
@@ -80,12 +106,10 @@ impl Command {
             if WITH_VALUE.contains(&&*text) {
                 named.next();
             } else if !text.starts_with('-') {
-                let (types, _) = text.split_once('/').unwrap_or((&text, ""));
-                let types = types.split(',').filter(|name| name.contains('.'));
-                return types.map(str::to_owned).collect();
+                return Some(word);
             }
         }
-        Vec::new()
+        None
     }
 }
 

@@ -271,17 +271,25 @@ fn a_real_shell_gives_the_same_words() {
 }
 
 #[test]
-fn a_command_names_the_types_that_it_needs() {
-    let types = |template: &'static str| Command::of(template, ["a.b"]).qualified_types();
-    assert_eq!(types("kubectl -n {} get x.y.io,pods z -o yaml"), ["x.y.io"]);
-    assert_eq!(types("kubectl patch -n {} x.y.io/z -p a.b"), ["x.y.io"]);
+fn a_command_asks_only_for_types_that_exist() {
+    let left = |template: &'static str| {
+        let command = Command::of(template, ["a.b"]).with_types(|ty| ty != "x.y.io");
+        command.map(|command| command.render().expect("a plain command"))
+    };
+    assert_eq!(
+        left("kubectl -n {} get x.y.io,pods,v.y.io z -o yaml").as_deref(),
+        Some("kubectl get pods,v.y.io z -n a.b -o yaml")
+    );
+    assert_eq!(left("kubectl -n {} get x.y.io -o yaml"), None);
+    assert_eq!(left("kubectl patch -n {} x.y.io/z -p a.b"), None);
     for other in [
         "kubectl get pods {}",
         "kubectl -n {} logs deploy/x.y.io",
         "kubectl finalizers explain x.y.io {}",
         "helm get values.yaml {}",
     ] {
-        assert!(types(other).is_empty(), "{other}");
+        let whole = Command::of(other, ["a.b"]).render().ok();
+        assert_eq!(left(other), whole, "{other}");
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     command::{Command, Effect},
     diagnose::{
         causes::{operators::external_resource, release, storage::keep_disk},
-        model::{Finding, Safety, Step},
+        model::{Finding, Safety, Step, StepKind},
         view::View,
     },
     knowledge::{self, Consequence, Entry, IfHolder, Label},
@@ -28,26 +28,56 @@ pub(crate) fn label_waking_steps(
         return;
     }
     let released = release::by_whole_end_of(object, view);
-    let kept = external_resource::is_kept(object, view.knowledge);
-    let reference = object.reference();
-    let (_, entry) = view.knowledge.removal_cost(finalizer, Some((&reference).into()));
+    let ending = ending(object, finalizer, view);
     for step in finding.steps.iter_mut().filter(|step| is_unlabelled(step)) {
         if !released.is_empty() {
             *step = release::letting_go(step.clone(), released.clone());
             continue;
         }
-        let loss = match (&kept, &entry) {
-            (Some((true, because)), _) => {
-                let text = step.text.trim_end_matches('.');
+        let text = step.text.trim_end_matches('.');
+        let (before, after) = match &ending {
+            Ending::DeletesNothing => continue,
+            Ending::Kept(because) => {
                 step.text = format!("{text}. What it stands for stays ({because})");
                 continue;
             }
-            (None, Some(entry)) if !deletes(entry) => continue,
-            (None, None) => "MAY DELETE WHAT IT STANDS FOR",
-            _ => "DELETES WHAT IT STANDS FOR",
+            Ending::MayDelete => (
+                "MAY DELETE WHAT IT STANDS FOR",
+                "WHAT IT STANDS FOR MAY BE DELETED",
+            ),
+            Ending::Deletes => ("DELETES WHAT IT STANDS FOR", "WHAT IT STANDS FOR IS DELETED"),
         };
-        step.text = format!("{loss}: {}", step.text);
+        // To wake a controller destroys nothing. What the controller then does may.
+        step.text = if step.kind() == StepKind::Nudge {
+            format!("{text}. If it then finishes, {after}")
+        } else {
+            format!("{before}: {}", step.text)
+        };
         step.safety = Safety::Destructive;
+    }
+}
+
+/// What the end of a deletion means for what the object stands for.
+pub(crate) enum Ending {
+    /// Nothing that is not made again is deleted.
+    DeletesNothing,
+    /// It stays, and why.
+    Kept(String),
+    /// Nobody knows.
+    MayDelete,
+    /// It is deleted.
+    Deletes,
+}
+
+/// What the controller of the finalizer does once it goes on with the deletion.
+pub(crate) fn ending(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Ending {
+    let reference = object.reference();
+    let (_, entry) = view.knowledge.removal_cost(finalizer, Some((&reference).into()));
+    match (external_resource::is_kept(object, view.knowledge), &entry) {
+        (Some((true, because)), _) => Ending::Kept(because),
+        (None, Some(entry)) if !deletes(entry) => Ending::DeletesNothing,
+        (None, None) => Ending::MayDelete,
+        _ => Ending::Deletes,
     }
 }
 
