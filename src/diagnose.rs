@@ -239,7 +239,12 @@ fn harmless_first(mut steps: Vec<Step>) -> Vec<Step> {
         let passed: Vec<_> = after
             .take_while(|step| !destroys(step) && !step.saves())
             .collect();
-        if let Some(last) = passed.iter().rposition(|step| step.safety == Safety::Safe) {
+        // What a look shows may speak against waking a controller.
+        let is_nudge = steps
+            .get(first)
+            .is_some_and(|step| step.kind() == StepKind::Nudge);
+        let is_before = |step: &&Step| is_nudge || step.safety == Safety::Safe;
+        if let Some(last) = passed.iter().rposition(is_before) {
             let step = steps.remove(first);
             steps.insert(first + 1 + last, step);
         }

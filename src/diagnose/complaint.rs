@@ -11,11 +11,13 @@
 
 mod author;
 mod condition;
+mod denied;
 mod lost;
 mod rank;
 mod status;
 
 pub(crate) use self::condition::source as condition_source;
+pub(crate) use self::denied::DeniedRight;
 pub(crate) use self::lost::has_word;
 pub use self::lost::lost;
 pub(crate) use self::rank::{tells_of_use, waits_for_end};
@@ -25,7 +27,7 @@ use self::author::Author;
 use crate::{
     diagnose::{
         holder::Names,
-        kinds::Event,
+        kinds::{Event, OwnerReference},
         limits,
         model::{Evidence, Strength},
         timing,
@@ -152,9 +154,39 @@ pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
     let [own, warning] = [of_object, warnings].map(rank::most_telling);
     let mut told: Vec<_> = own.into_iter().collect();
     // A condition often repeats the event, or the event the condition.
-    let is_new = |warning: &Complaint| !told.iter().any(|own| own.text.contains(&warning.text));
-    told.extend(warning.filter(is_new));
+    let is_new = |warning: &Complaint| !told.iter().any(|own| own.text.contains(warning.words()));
+    if let Some(warning) = warning.filter(is_new) {
+        // What fails again and again since the condition was written tells of the act that fails, and not of a state.
+        let is_later = warning.once.is_some() && told.iter().all(|own| own.time < warning.time);
+        told.insert(if is_later { 0 } else { told.len() }, warning);
+    }
     told
+}
+
+/// The warnings about the controlling owner of this object that name the object, since its deletion. The controller of the
+/// owner often writes there what it could not do: the Job controller tells of a Pod in an event of the Job.
+pub fn complaints_of_owner(object: &Object, view: &View<'_>) -> Vec<Complaint> {
+    let (Some(deletion), Some(owner)) = (object.deletion(), OwnerReference::to_controller(object)) else {
+        return Vec::new();
+    };
+    let Some(ty) = view.kind(owner.group(), owner.kind()) else {
+        return Vec::new();
+    };
+    let namespace = if ty.namespaced { object.namespace() } else { "" };
+    let Ok(Some(found)) = view.object(&ty.group, &ty.plural, namespace, owner.name()) else {
+        return Vec::new();
+    };
+    let is_in_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+    let names_it = |message: &str| {
+        let mut words = message.split(|c| !is_in_name(c));
+        words.any(|word| word.trim_end_matches('.') == object.name())
+    };
+    let events = view.events(found).unwrap_or_default();
+    events
+        .iter()
+        .filter(|event| names_it(Event(event).message()))
+        .filter_map(|event| warning(event, found, deletion.requested_at()))
+        .collect()
 }
 
 /// The reports of failures that the controller with these names made since the deletion of this object.
@@ -274,6 +306,14 @@ pub(crate) fn shortened(text: &str) -> String {
         Some(beginning) => format!("{beginning}…"),
         None => text.to_owned(),
     }
+}
+
+/// Whether a message complains that something was refused for want of a right, or by an admission control.
+pub fn says_denied(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    ["forbidden", "denied", "unauthorized", "not allowed"]
+        .iter()
+        .any(|sign| lower.contains(sign))
 }
 
 /// Whether a message has the words of the API server that this very name is not found: `secrets "aws" not found`. A name

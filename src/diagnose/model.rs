@@ -294,7 +294,7 @@ pub struct Blocker {
     pub on: Vec<Blocker>,
     /// The waits of its own finalizers, if it is itself being deleted.
     pub waits: Vec<Wait>,
-    /// Whether it sums up other objects that wait for the blockers next to it, and so is no cause of its own.
+    /// Whether it is no cause of its own: it sums up objects that wait for the blockers next to it, or goes after them.
     pub rest: bool,
 }
 

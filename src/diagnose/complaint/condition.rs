@@ -49,7 +49,8 @@ pub(super) fn complaints(object: &Object, since: Timestamp) -> impl Iterator<Ite
     all.filter_map(|(complaint, is_open)| (!is_open).then_some(complaint))
 }
 
-/// Errors of before then that nobody took back. They may still be the reason, and explain less than newer words.
+/// Errors of before then that nobody took back, and why the object was not ready. They may still be the reason, and explain
+/// less than newer words.
 pub(super) fn open_errors(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
     let all = Condition::all(object).filter_map(move |condition| complaint(object, condition, since));
     all.filter_map(|(complaint, is_open)| is_open.then_some(complaint))
@@ -65,7 +66,10 @@ fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Opt
     let is_fresh = time.max(written).is_some_and(|time| time >= since);
     let text = shortened(&join(reason, message));
     let is_of_now = is_fresh || is_of_deletion(condition) || says(type_name, &NEGATIVE);
-    let is_told = is_bad(condition) && is_in_words(condition) && (is_of_now || reports_failure(&text));
+    // An object that was not ready before is often stuck for the same reason.
+    let was_not_ready = condition.status() == "False" && says(type_name, &POSITIVE);
+    let is_open = was_not_ready || reports_failure(&text);
+    let is_told = is_bad(condition) && is_in_words(condition) && (is_of_now || is_open);
     is_told.then(|| {
         let complaint = Complaint {
             is_of_holder: false,
@@ -159,9 +163,9 @@ mod tests {
             told("failed to schedule: no server"),
             ["failed to schedule: no server"]
         );
-        // One word is a code, and a plain sentence is no error.
+        // It was not ready, which may still be the reason. One word is a code.
+        assert_eq!(told("not scheduled yet"), ["not scheduled yet"]);
         assert!(told("ScheduleFailed").is_empty());
-        assert!(told("not scheduled yet").is_empty());
     }
 
     #[test]

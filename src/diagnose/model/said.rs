@@ -29,6 +29,8 @@ pub struct Actor {
     pub part: Option<String>,
     /// Whether it lives.
     pub state: Liveness,
+    /// Whether that is likely only: what was seen may be of another program.
+    pub likely: bool,
     /// The evidence for that, one sentence each: `Lease renewed 2s ago`.
     pub signs: Vec<String>,
 }
@@ -54,10 +56,20 @@ impl Said {
                 name: name.into(),
                 part: None,
                 state,
+                likely: false,
                 signs,
             }),
             ..Said::default()
         }
+    }
+
+    /// The state of the controller is likely only.
+    #[must_use]
+    pub fn likely(mut self, is_likely: bool) -> Self {
+        if let Some(controller) = &mut self.controller {
+            controller.likely = is_likely;
+        }
+        self
     }
 
     /// This part of the controller acts.

@@ -6,7 +6,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{advice, operators::resumed, products::olm_subscription, stopped_controller, verdicts},
-        complaint::{complaints, lost, own_failures},
+        complaint::{DeniedRight, complaints, lost, own_failures, says_denied},
         holder,
         holder::{Holder, Liveness, Names, Sign, Tells, Trace, paused},
         model::{Blocker, CauseState, Evidence, Finding, Safety, Said, Step, Strength, Verdict, When},
@@ -14,7 +14,7 @@ use crate::{
         view::View,
     },
     knowledge::{Consequence, Entry, schema::Meaning},
-    object::{Finalizer, List, capitalized},
+    object::{Deletion, Finalizer, List, capitalized},
     snapshot::facts::Object,
 };
 
@@ -28,11 +28,16 @@ pub(crate) fn finding(
     view: &View<'_>,
 ) -> Finding {
     let names = Names::of(object, finalizer, entry, holder);
-    let said = Said::removed_by(who, holder.liveness(), signs_in_words(holder));
+    let liveness = match holder.liveness() {
+        Liveness::Failing if gives_another_reason(object, &names, holder, view) => Liveness::Running,
+        other => other,
+    };
+    let is_likely = liveness == Liveness::Running && is_likely(holder, Tells::Alive);
+    let said = Said::removed_by(who, liveness, signs_in_words(holder)).likely(is_likely);
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Unknown, said);
     finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
     finding.wait.may_be.extend(holder.candidates());
-    match holder.liveness() {
+    match liveness {
         Liveness::Running => {
             finding.wait.verdict = Verdict::Waiting;
             add_pause_marks(object, &mut finding, view);
@@ -71,6 +76,20 @@ pub(crate) fn finding(
     finding
 }
 
+/// Whether a controller that lacks a right tells why it waits, and does not complain of that right. Its roles may be read
+/// wrongly here, and what it says itself is the better evidence.
+fn gives_another_reason(object: &Object, names: &Names, holder: &Holder, view: &View<'_>) -> bool {
+    let lacks_only_rights = holder
+        .with(Tells::Failing)
+        .all(|sign| sign.trace == Trace::Account);
+    let complaints = complaints(object, view);
+    let mut own = complaints
+        .iter()
+        .filter(|complaint| complaint.is_of(names, true, view.now()))
+        .peekable();
+    lacks_only_rights && own.peek().is_some() && !own.any(|complaint| says_denied(&complaint.text))
+}
+
 /// The state of the controller, in one text.
 pub(crate) fn in_words(holder: &Holder) -> String {
     signs_in_words(holder).join(". ")
@@ -85,10 +104,7 @@ fn signs_in_words(holder: &Holder) -> Vec<String> {
             .collect();
         all.join("; ")
     };
-    let likely = |tells: Tells| {
-        let known = holder.with(tells).any(|sign| sign.strength <= Strength::Strong);
-        if known { "" } else { "likely " }
-    };
+    let likely = |tells: Tells| if is_likely(holder, tells) { "likely " } else { "" };
     let mut said: Vec<String> = holder
         .elsewhere
         .iter()
@@ -125,6 +141,11 @@ fn signs_in_words(holder: &Holder) -> Vec<String> {
         )],
     });
     said
+}
+
+/// Whether only weak signs tell this.
+fn is_likely(holder: &Holder, tells: Tells) -> bool {
+    holder.with(tells).all(|sign| sign.strength > Strength::Strong)
 }
 
 /// Why nothing is known of the controller.
@@ -227,13 +248,22 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
             .find_map(|complaint| lost(&complaint.text))
             .map(Unable::Without);
     }
+    let denied = own
+        .iter()
+        .find_map(|complaint| DeniedRight::in_words(&complaint.text));
+    finding.steps.extend(denied.map(|right| right.check()));
     let mut complaints = complaints(object, view);
     let newest = own.into_iter().max_by_key(|complaint| complaint.time);
     complaints.extend(newest.filter(|newest| !complaints.contains(newest)));
     // A controller often writes the same into a condition and an event.
     let mut told = BTreeSet::new();
+    let since = object.deletion().as_ref().map(Deletion::requested_at);
     for complaint in &complaints {
-        if told.insert(complaint.words()) {
+        // Why it was not ready before may be why it is stuck. That is a fact, and nothing that it waits for.
+        let is_old = !complaint.is_failure && since.is_some_and(|since| !complaint.is_since(since));
+        if is_old {
+            finding.say(format!("Before the deletion it reported: {}", complaint.text));
+        } else if told.insert(complaint.words()) {
             finding
                 .wait
                 .on

@@ -54,10 +54,9 @@
 use jiff::Timestamp;
 
 use crate::{
-    command::Command,
     diagnose::{
         causes::advice,
-        complaint::lost,
+        complaint::{DeniedRight, lost},
         events::is_of_sidecar,
         kinds::Event,
         model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
@@ -137,103 +136,22 @@ pub(crate) fn steps(object: &Object, message: &str) -> Vec<Step> {
 
 /// The step for an error whose meaning is known.
 fn step_for_error(message: &str) -> Option<Step> {
-    let (text, command) = if let Some(right) = Right::denied(message) {
-        (
-            format!(
-                "see whether the sidecar lacks the right to {} {}, and then grant it to {}",
-                right.verb, right.resource, right.user
-            ),
-            Some(Command::of(
-                "kubectl auth can-i {} {} --as={}",
-                [right.verb, &right.resource, right.user],
-            )),
-        )
-    } else if message.contains("DeadlineExceeded") || message.contains("context deadline exceeded") {
-        (
-            "the driver does not answer in time: the sidecar runs and asks again and again. Look at the driver's own \
-             container beside it, and at what that calls: the provider's API, its network and its credentials"
-                .to_owned(),
-            None,
-        )
+    if let Some(right) = DeniedRight::in_words(message) {
+        return Some(right.check());
+    }
+    let text = if message.contains("DeadlineExceeded") || message.contains("context deadline exceeded") {
+        "the driver does not answer in time: the sidecar runs and asks again and again. Look at the driver's own \
+         container beside it, and at what that calls: the provider's API, its network and its credentials"
     } else if message.contains("code = Unavailable") {
-        (
-            "the driver's own process cannot be reached: see whether its container beside the sidecar runs"
-                .to_owned(),
-            None,
-        )
+        "the driver's own process cannot be reached: see whether its container beside the sidecar runs"
     } else {
         return None;
     };
     Some(Step {
         when: When::Now,
-        text,
-        command,
+        text: text.to_owned(),
+        command: None,
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     })
-}
-
-/// A right that the API server denied to a user.
-struct Right<'a> {
-    user: &'a str,
-    verb: &'a str,
-    resource: String,
-}
-
-impl<'a> Right<'a> {
-    /// Parses `… is forbidden: User "U" cannot VERB resource "R" in API group "G" …`.
-    fn denied(message: &'a str) -> Option<Self> {
-        let (user, rest) = message.split_once("is forbidden: User \"")?.1.split_once('"')?;
-        let (verb, rest) = rest.strip_prefix(" cannot ")?.split_once(" resource \"")?;
-        let (plural, rest) = rest.split_once('"')?;
-        let group = rest
-            .strip_prefix(" in API group \"")
-            .and_then(|rest| rest.split_once('"'))
-            .map_or("", |(group, _)| group);
-        let is_plain = |text: &str| {
-            text.chars()
-                .all(|c| c.is_ascii_alphanumeric() || "-./*".contains(c))
-        };
-        (is_plain(verb) && is_plain(plural) && is_plain(group)).then(|| {
-            // A subresource stands after the group: `volumeattachments.storage.k8s.io/status`.
-            let (main, sub) = plural.split_once('/').unwrap_or((plural, ""));
-            let mut resource = crate::object::join_group(main, group);
-            if !sub.is_empty() {
-                resource = format!("{resource} --subresource={sub}");
-            }
-            Right { user, verb, resource }
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_denied_right_is_parsed_from_the_error_message() {
-        let message = "could not mark as detached: volumeattachments.storage.k8s.io \"va\" is forbidden: User \
-                    \"system:serviceaccount:csi:ebs\" cannot patch resource \"volumeattachments/status\" in API group \
-                    \"storage.k8s.io\" at the cluster scope";
-        let right = Right::denied(message).expect("a right");
-        assert_eq!(right.user, "system:serviceaccount:csi:ebs");
-        assert_eq!(right.verb, "patch");
-        assert_eq!(
-            right.resource,
-            "volumeattachments.storage.k8s.io --subresource=status"
-        );
-        let core = "persistentvolumes \"pv\" is forbidden: User \"u\" cannot delete resource \"persistentvolumes\" in API \
-                    group \"\" at the cluster scope";
-        assert_eq!(
-            Right::denied(core).map(|right| right.resource).as_deref(),
-            Some("persistentvolumes")
-        );
-        for no_right in [
-            "",
-            "disk is forbidden: User",
-            "x is forbidden: User \"u\" cannot $(reboot) resource \"pods\" in API group \"\"",
-        ] {
-            assert!(Right::denied(no_right).is_none(), "{no_right}");
-        }
-    }
 }
