@@ -5,7 +5,7 @@
 //! controller repeats that message in an event or a condition: `failed to clear finalizers: admission webhook "W"
 //! denied the request: …`. A controller that cleans up is denied other things too. So a message counts only if it mentions
 //! finalizers, or if the webhook that it names is asked about objects of this type alone and the message tells of no other
-//! request. It counts whoever wrote it, because it does not stand alone: the webhook or policy that it
+//! request. A controller may also report it on the owner that it works for, as the Job controller does for a Pod. It counts whoever wrote it, because it does not stand alone: the webhook or policy that it
 //! names must match this object, and whether it still denies is tried out before a removal. Source:
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
 //! `pkg/admission/plugin/policy/validating/dispatcher.go`, `kubernetes/apimachinery:pkg/api/errors/errors.go`
@@ -18,7 +18,7 @@ use crate::{
         causes::api_machinery::update_rejected::{
             PAGE, add_rejection, admission_policy, edit_step, namespace_exemption,
         },
-        complaint::complaints,
+        complaint::{complaints, complaints_of_owner},
         model::{Blocker, Finding, Safety, Step, Verdict, When},
         view::View,
     },
@@ -45,12 +45,23 @@ pub(crate) fn add_reported_denials(
     let mut reported = Vec::new();
     let may_be_denied = matches!(
         finding.wait.verdict,
-        Verdict::Failing | Verdict::Waiting | Verdict::Unknown
+        Verdict::Failing | Verdict::Waiting | Verdict::Unknown | Verdict::Stalled
     );
-    if !may_be_denied || !is_of_operator {
+    if !may_be_denied {
         return reported;
     }
-    for complaint in complaints(object, view).iter().filter(|one| one.is_failure) {
+    let own = if is_of_operator {
+        complaints(object, view)
+    } else {
+        Vec::new()
+    };
+    let is_anybody_asked = !webhooks.is_empty() || !policies.is_empty();
+    let of_owner = if is_anybody_asked {
+        complaints_of_owner(object, view)
+    } else {
+        Vec::new()
+    };
+    for complaint in own.iter().chain(&of_owner).filter(|one| one.is_failure) {
         let (name, named) = match denial(&complaint.text) {
             Some(Denial::Webhook(name)) => {
                 let found = webhooks.iter().find(|webhook| webhook.name == name);
@@ -74,7 +85,7 @@ pub(crate) fn add_reported_denials(
             }
         };
         let Some((blocker, steps, do_not)) = named else {
-            add_unknown_denier(finding, complaint.is_recent(view.now()), view);
+            add_unknown_denier(name, finding, complaint.is_recent(view.now()), view);
             continue;
         };
         reported.push(name.to_owned());
@@ -128,7 +139,7 @@ fn add_invalid_object(object: &Object, finding: &mut Finding, words: &str) {
 
 /// Handles a denier that was not found. It may have been changed since, or the message is about another object, or
 /// the configurations could not be read. A controller that was denied in the last minutes fails all the same.
-fn add_unknown_denier(finding: &mut Finding, is_recent: bool, view: &View<'_>) {
+fn add_unknown_denier(name: &str, finding: &mut Finding, is_recent: bool, view: &View<'_>) {
     let group = "admissionregistration.k8s.io";
     let kinds = [
         "mutatingwebhookconfigurations",
@@ -136,8 +147,16 @@ fn add_unknown_denier(finding: &mut Finding, is_recent: bool, view: &View<'_>) {
         "validatingadmissionpolicies",
         "validatingadmissionpolicybindings",
     ];
-    let unread = kinds.iter().find_map(|plural| view.list(group, plural, "").err());
-    if let Some(missing) = unread {
+    let lists: Vec<_> = kinds.iter().map(|plural| view.list(group, plural, "")).collect();
+    // One that exists, and is not asked about this update, has denied something else.
+    let has_it = |configuration: &Object| {
+        let mut webhooks = configuration.list("/webhooks").iter();
+        configuration.name() == name || webhooks.any(|webhook| webhook["name"] == name)
+    };
+    if lists.iter().flatten().any(|list| list.iter().any(has_it)) {
+        return;
+    }
+    if let Some(missing) = lists.into_iter().find_map(Result::err) {
         if !(is_recent && finding.wait.verdict == Verdict::Failing) {
             finding.wait.verdict = Verdict::Waiting;
         }

@@ -372,3 +372,58 @@ fn a_rule_that_lists_the_object_as_denied_rejects_its_update() {
         assert_ne!(verdict(&diagnosis, HOLD), Some(Verdict::Rejected), "{other}");
     }
 }
+
+/// The Job controller cannot take its finalizer off a Pod, and tells so in an event of the Job.
+#[test]
+fn a_denial_that_is_reported_on_the_owner_counts_if_it_names_the_object() {
+    let told = |named: &str| {
+        let pod = object(
+            "",
+            "pods",
+            "Pod",
+            json!({"metadata": {"name": "report-x1", "namespace": "a", "uid": "u", "resourceVersion": "1",
+                "finalizers": ["batch.kubernetes.io/job-tracking"], "deletionTimestamp": "2026-01-01T11:00:00Z",
+                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "report", "uid": "j",
+                    "controller": true}]},
+                "status": {"phase": "Succeeded"}}),
+        );
+        let job = object(
+            "batch",
+            "jobs",
+            "Job",
+            json!({"metadata": {"name": "report", "namespace": "a", "uid": "j"}, "status": {"active": 0}}),
+        );
+        let event = object(
+            "",
+            "events",
+            "Event",
+            json!({"metadata": {"name": "e", "namespace": "a"}, "type": "Warning", "reason": "SyncFailed",
+                "lastTimestamp": "2026-01-01T11:59:00Z", "count": 77, "source": {"component": "job-controller"},
+                "involvedObject": {"apiVersion": "batch/v1", "kind": "Job", "name": "report", "namespace": "a", "uid": "j"},
+                "message": format!("removing tracking finalizer: admission webhook \"v.x.test\" denied the request: \
+                    resource Pod/a/{named} was blocked")}),
+        );
+        let rule = json!([{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["UPDATE"]}]);
+        let policies = configuration("policies", &json!([webhook(&json!({"rules": rule}))]));
+        let serving = object(
+            "discovery.k8s.io",
+            "endpointslices",
+            "EndpointSlice",
+            json!({"metadata": {"name": "hook", "namespace": "sys", "labels": {"kubernetes.io/service-name": "hook"}},
+                "ports": [{"port": 443}], "endpoints": [{"addresses": ["10.0.0.1"], "conditions": {"ready": true}}]}),
+        );
+        let service = object(
+            "",
+            "services",
+            "Service",
+            json!({"metadata": {"name": "hook", "namespace": "sys"}, "spec": {"ports": [{"port": 443}], "selector": {"a": "b"}}}),
+        );
+        let place = object("", "namespaces", "Namespace", json!({"metadata": {"name": "a"}}));
+        verdict(
+            &World::of([job, event, policies, serving, service, place]).explain(&pod),
+            "batch.kubernetes.io/job-tracking",
+        )
+    };
+    assert_eq!(told("report-x1"), Some(Verdict::Rejected));
+    assert_ne!(told("report-x10"), Some(Verdict::Rejected));
+}
