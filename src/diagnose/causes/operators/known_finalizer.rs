@@ -94,7 +94,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     let filled = |text: &str| filled(text, object, finalizer, &entry);
     let holder = holder::described(object, finalizer, &entry, view);
     let who = filled(&entry.removed_by);
-    let who = match named_controller(object, &entry) {
+    let who = match named_controller(object, &entry).or_else(|| only_found(&entry, &holder)) {
         Some(name) => format!("{name}, {who}"),
         None => who,
     };
@@ -187,13 +187,18 @@ fn fitting_steps(
         .filter(|step| fits_conditions(object, step))
         .filter_map(|step| {
             let command = step.command.as_ref().map(in_command);
-            let can_work =
-                |command: &Command| command.qualified_types().iter().all(|ty| view.may_have_type(ty));
             // A command for a type that the server does not have only fails. The rest of the step stays.
-            let command = match (command, step.label) {
-                (Some(command), Label::ReadOnly) if !can_work(&command) => return None,
-                (command, _) => command.filter(can_work),
-            };
+            let able = command
+                .clone()
+                .and_then(|command| command.with_types(|ty| view.may_have_type(ty)));
+            if command.is_some() && able.is_none() && step.label == Label::ReadOnly {
+                return None;
+            }
+            // A controller that is gone has no log.
+            if holder.liveness() == Liveness::Gone && able.as_ref().is_some_and(Command::reads_log) {
+                return None;
+            }
+            let command = able;
             Some(Step {
                 when: when(step)?,
                 text: with_open_words(filled(&step.text), command.as_ref()),
@@ -244,6 +249,12 @@ fn named_controller<'a>(object: &'a Object, entry: &Entry) -> Option<&'a str> {
         .filter(|name| !name.is_empty())
 }
 
+/// The name of the only program that was found, where the catalogue describes a controller and knows no name of it.
+fn only_found<'h>(entry: &Entry, holder: &'h Holder) -> Option<&'h str> {
+    let found = holder.workload().filter(|_| entry.holder.workloads.is_empty());
+    found.map(|workload| workload.name.as_str())
+}
+
 fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost: Option<&String>) {
     let consequence = entry.if_removed.consequence;
     if consequence == Consequence::None {
@@ -251,7 +262,7 @@ fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost
     }
     let cost = cost.map_or_else(String::new, |cost| format!(". {cost}"));
     finding.do_not.push(format!(
-        "remove {} by hand before that ({}){cost}",
+        "remove {} by hand ({}){cost}",
         finalizer.name,
         consequence.typed()
     ));

@@ -58,6 +58,7 @@ use crate::{
         causes::{
             advice::remove_finalizer,
             cause::{Cause, On, Reads, Stage, Subject, Tells},
+            operators::resumed,
         },
         complaint::{Complaint, complaints, own_failures, says_not_found},
         holder::{Holder, Names},
@@ -155,7 +156,7 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
             .find(|complaint| reports_missing(&complaint.text, name))
         {
             add_missing_object(object, finding, complaint, &reference, view);
-        } else {
+        } else if !is_shared_with_sibling(object, field, name, view) {
             finding.say(format!(
                 "its {field} names {} {name}, which does not exist",
                 ty.kind
@@ -186,6 +187,26 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
             add_missing_object(object, finding, complaint, &reference, view);
         }
     }
+}
+
+/// Whether another object of the type, which is ready, has the same name in the same field. It works without what the field
+/// names, so that is not what this object lacks.
+fn is_shared_with_sibling(object: &Object, field: &str, name: &str, view: &View<'_>) -> bool {
+    let pointer = format!("/{}", field.replace(['.', '['], "/").replace(']', ""));
+    let works = |other: &Object| {
+        let states = ["Ready", "Available", "Succeeded"];
+        let is_true = |state: &&str| matches!(other.condition(state), Some(("True", ..)));
+        other.deletion().is_none() && states.iter().any(is_true)
+    };
+    let resource = &object.resource;
+    let siblings = view.list(&resource.group, &resource.plural, object.namespace());
+    siblings.is_ok_and(|siblings| {
+        siblings.iter().any(|other| {
+            let value = other.value.pointer(&pointer);
+            let named = value.and_then(|value| value.as_str().or_else(|| value.get("name")?.as_str()));
+            named == Some(name) && works(other)
+        })
+    })
 }
 
 /// The objects that a message reports as missing, in the form of the API server: `secrets "a" not found`
@@ -264,8 +285,14 @@ fn add_missing_object(
             ty.kind
         )
     } else {
+        let finalizer = finding.wait.finalizer.as_ref();
+        let then = match finalizer.map(|finalizer| resumed::ending(object, finalizer, view)) {
+            Some(resumed::Ending::Deletes) => ", and DELETES what it stands for",
+            Some(resumed::Ending::MayDelete) => ", and may DELETE what it stands for",
+            _ => "",
+        };
         format!(
-            "bring {} {name} back, with what it held: its controller then cleans up and finishes by itself",
+            "see what names {} {name}. Once that exists again, with what it held, its controller finishes the deletion{then}",
             ty.kind
         )
     };

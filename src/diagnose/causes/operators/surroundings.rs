@@ -76,6 +76,7 @@ mod switches;
 mod type_schema;
 mod volume_of_name;
 
+pub(super) use self::empty_references::field_that_means;
 use crate::{
     diagnose::{
         causes::{

@@ -74,7 +74,7 @@ use crate::{
         view::View,
     },
     knowledge::schema::{Judged, Wait},
-    object::Age,
+    object::{Age, ObjectRef},
     snapshot::facts::Object,
 };
 
@@ -86,6 +86,8 @@ struct Search<'a, 'v> {
     view: &'a View<'v>,
     /// Whether each condition of the entry is met.
     met: Vec<Met>,
+    /// The children that nobody deletes yet.
+    children: Vec<ObjectRef>,
 }
 
 pub(crate) const CAUSE: Cause = Cause {
@@ -113,10 +115,12 @@ fn add_waits(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) 
         finding,
         view,
         met: Vec::new(),
+        children: Vec::new(),
     };
     for wait in &entry.waits_for.on {
         search.look_up(wait);
     }
+    search.put_later_phases_last();
     search.conclude(&entry.waits_for.on);
 }
 
@@ -130,6 +134,7 @@ fn add_hints(described: &Described<'_>, finding: &mut Finding, view: &View<'_>) 
         finding: &mut trial,
         view,
         met: Vec::new(),
+        children: Vec::new(),
     };
     for wait in &described.entry.waits_for.on {
         search.look_up(wait);
@@ -234,6 +239,23 @@ impl Search<'_, '_> {
     /// Touching the object has no effect while a condition is not met.
     fn drop_nudges(&mut self) {
         self.finding.steps.retain(|step| step.kind() != StepKind::Nudge);
+    }
+
+    /// A controller that fails, or still waits for something that is Terminating, deletes the other children later. So they
+    /// keep nothing, and nobody should be led to delete them by hand.
+    fn put_later_phases_last(&mut self) {
+        let children = &self.children;
+        let is_later = |blocker: &Blocker| blocker.object.as_ref().is_some_and(|one| children.contains(one));
+        let wait = &mut self.finding.wait;
+        if wait.on.iter().all(is_later) {
+            return;
+        }
+        for blocker in wait.on.iter_mut().filter(|blocker| is_later(blocker)) {
+            blocker.rest = true;
+        }
+        wait.on.sort_by_key(|blocker| blocker.rest);
+        let steps: Vec<_> = children.iter().map(objects::see_child_step).collect();
+        self.finding.steps.retain(|step| !steps.contains(step));
     }
 
     /// If all that can be looked up is met, says what is left. If nothing is left, the controller is late after the time

@@ -80,6 +80,33 @@ fn only_mentions_a_missing_name_without_a_complaint() {
     assert!(!commands(&diagnosis).contains("patch"));
 }
 
+/// Another object works without what the field names.
+#[test]
+fn a_missing_name_that_an_object_which_is_ready_has_too_is_not_told() {
+    let told = |ready: &str| {
+        let cluster = |metadata: Value, ready: &str| {
+            object(
+                "x.test",
+                "clusters",
+                "Cluster",
+                json!({"metadata": metadata, "spec": {"secretName": "aws"}, "status": {"conditions": [
+                    {"type": "Ready", "status": ready}]}}),
+            )
+        };
+        let stuck = json!({"name": "b", "namespace": "ns", "uid": "u", "finalizers": ["x.test/clean"],
+            "deletionTimestamp": "2026-01-01T11:00:00Z"});
+        let other = cluster(json!({"name": "c", "namespace": "ns", "uid": "v"}), ready);
+        let world = World::closed()
+            .serving("", "secrets", "Secret")
+            .object("", "secrets", "ns", "aws", None)
+            .object("", "namespaces", "", "ns", None)
+            .list("x.test", "clusters", "ns", vec![other]);
+        said(&world.explain(&cluster(stuck, "Unknown")))
+    };
+    assert!(!told("True").contains("which does not exist"), "{}", told("True"));
+    assert!(told("False").contains("names Secret aws, which does not exist"));
+}
+
 /// A field whose value may be the secret itself is never shown.
 #[test]
 fn a_text_field_is_a_name_only_where_it_says_so() {

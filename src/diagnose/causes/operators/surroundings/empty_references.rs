@@ -42,7 +42,11 @@ pub(super) fn add_defaults(object: &Object, finding: &mut Finding, view: &View<'
 }
 
 /// The field of `user` that is empty, and so means `target`.
-pub(super) fn field_that_means(user: &Object, target: &Object, view: &View<'_>) -> Option<String> {
+pub(in crate::diagnose::causes::operators) fn field_that_means(
+    user: &Object,
+    target: &Object,
+    view: &View<'_>,
+) -> Option<String> {
     let is_it = |default: &DefaultReference| {
         let kind = GroupKind {
             group: &target.resource.group,

@@ -126,6 +126,11 @@ impl<'a, 'o> Fields<'a, 'o> {
             .or_else(|| field("name"))
             .filter(|name| !name.is_empty())?;
         let ty = self.type_called(key, field("kind"))?;
+        // `spec.domain` of a Domain is the domain itself, and no other Domain.
+        let is_itself = value.is_string() && ty.name() == self.object.resource.name();
+        if is_itself {
+            return None;
+        }
         let namespace = match field("namespace") {
             _ if !ty.namespaced => "",
             Some(namespace) => namespace,

@@ -330,6 +330,9 @@ fn a_named_object_is_reported_only_if_it_has_a_problem() {
         "{}",
         said(&told)
     );
+    // The store of a store is what it stands for, and no other Store.
+    let told = explained(&store(finalizer, &json!({"store": "shop.example.com"})), []);
+    assert!(!said(&told).contains("shop.example.com"), "{}", said(&told));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::diagnose::testing::{
-    fixtures::going,
+    fixtures::{controller, going},
     told::commands,
     world::{World, object},
 };
@@ -84,13 +84,29 @@ fn the_controller_that_a_class_names_is_told() {
     let named = says(json!({"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"}));
     assert!(
         named.contains(
-            "is removed by gateway.envoyproxy.io/gatewayclass-controller, the controller named in spec.controllerName"
+            "removed by gateway.envoyproxy.io/gatewayclass-controller, the controller named in spec.controllerName"
         ),
         "{named}"
     );
     let unnamed = says(json!({}));
     assert!(
-        unnamed.contains("is removed by the controller named in"),
+        unnamed.contains("removed by the controller named in"),
         "{unnamed}"
     );
+}
+
+#[test]
+fn the_only_program_that_serves_a_group_is_named() {
+    let widget = object(
+        "shop.example.com",
+        "widgets",
+        "Widget",
+        json!({"metadata": going("x", "ns", &["shop.example.com/finalizer"]), "spec": {}}),
+    );
+    let labels = json!({"app": "shop-operator"});
+    let diagnosis = World::of(controller("shop", "shop-operator", &labels, "shop.example.com"))
+        .serving("shop.example.com", "widgets", "Widget")
+        .explain(&widget);
+    let says = diagnosis.waits[0].says();
+    assert!(says.starts_with("removed by shop-operator, "), "{says}");
 }

@@ -107,6 +107,54 @@ fn summarizes_many_users() {
     assert_eq!(looks.count(), 3);
 }
 
+/// Its controller deletes the others when these are gone. Nobody should be led to delete them by hand.
+#[test]
+fn a_child_that_is_not_deleted_yet_keeps_nothing_while_another_is_terminating() {
+    let group = "controlplane.cluster.x-k8s.io";
+    let mut metadata = going("plane", "fleet", &["talos.controlplane.cluster.x-k8s.io"]);
+    metadata["uid"] = json!("the-plane");
+    let plane = object(
+        group,
+        "taloscontrolplanes",
+        "TalosControlPlane",
+        json!({"metadata": metadata}),
+    );
+    let machine = |name: &str| {
+        let owner = json!({"apiVersion": format!("{group}/v1"), "kind": "TalosControlPlane", "name": "plane",
+            "uid": "the-plane"});
+        let metadata = json!({"name": name, "namespace": "fleet", "uid": name, "ownerReferences": [owner]});
+        object(
+            "cluster.x-k8s.io",
+            "machines",
+            "Machine",
+            json!({"metadata": metadata}),
+        )
+    };
+    let mut terminating = machine("first");
+    terminating.value["metadata"]["deletionTimestamp"] = json!("2026-01-01T11:00:00Z");
+    terminating.value["metadata"]["finalizers"] = json!(["x.test/hold"]);
+    let roots = |machines: Vec<Object>| {
+        let labels = json!({"cluster.x-k8s.io/provider": "control-plane-talos"});
+        let provider = controller("cacppt-system", "cacppt-controller-manager", &labels, group);
+        let diagnosis = World::of(machines.into_iter().chain(provider))
+            .serving("cluster.x-k8s.io", "machines", "Machine")
+            .serving(group, "taloscontrolplanes", "TalosControlPlane")
+            .explain(&plane);
+        let on = &diagnosis.waits[0].on;
+        let roots = on.iter().filter(|blocker| !blocker.rest);
+        let names: Vec<_> = roots
+            .filter_map(|blocker| Some(blocker.object.as_ref()?.name.clone()))
+            .collect();
+        let mut steps = diagnosis.steps.iter();
+        (names, steps.any(|step| step.text.contains("Machine later")))
+    };
+    assert_eq!(
+        roots(vec![terminating, machine("later")]),
+        (vec!["first".to_owned()], false)
+    );
+    assert_eq!(roots(vec![machine("later")]), (vec!["later".to_owned()], true));
+}
+
 /// A DataStore of Kamaji, whose status lists the control planes that use it.
 fn data_store(used_by: &Value) -> Object {
     object(

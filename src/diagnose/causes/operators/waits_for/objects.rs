@@ -3,18 +3,20 @@
 
 use super::{Search, state, state::Met, usage};
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice::explain_step,
-            operators::{missing_reference, missing_reference::Reference, referenced_by},
+            operators::{missing_reference, missing_reference::Reference, referenced_by, surroundings},
         },
         holder::Liveness,
         kinds::{CustomResourceDefinition, Pod},
         limits,
-        model::{Blocker, Evidence, Moment, Outlook, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Moment, Outlook, Safety, Step, Strength, Verdict, When},
+        view::View,
     },
     knowledge::{GroupKind, schema::KindPattern},
-    object::ResourceType,
+    object::{ObjectRef, ResourceType},
     snapshot::facts::Object,
 };
 
@@ -85,8 +87,10 @@ impl<'v> Search<'_, 'v> {
                 self.mark_waiting(Verdict::Waiting);
                 let says = format!("is named in its {field}{}", deletion_state(found));
                 self.finding.wait.on.push(self.view.blocker(found, says));
+                let is_child = found.is_owned_by(self.object.uid());
                 if self.object.deletion().is_some() {
-                    self.finding.steps.insert(0, see_step(found));
+                    let step = self.see_step(found, is_child);
+                    self.finding.steps.insert(0, step);
                 }
                 Met::No
             }
@@ -184,7 +188,7 @@ impl<'v> Search<'_, 'v> {
         let found: Vec<_> = all
             .iter()
             .filter(|other| other.reference() != object.reference() && !is_finished(other))
-            .filter_map(|other| Some((other, relation_in_words(object, other, relation)?)))
+            .filter_map(|other| Some((other, relation_in_words(object, other, relation, self.view)?)))
             .collect();
         if found.is_empty() {
             // That nothing refers to it proves little: not every product does so in the usual way.
@@ -237,12 +241,29 @@ impl<'v> Search<'_, 'v> {
             });
         }
         if object.deletion().is_some() {
-            let steps = found
+            let is_child = matches!(relation, Relation::MadeFor);
+            let steps: Vec<_> = found
                 .iter()
                 .take(limits::STEPS_FOR_EACH)
-                .map(|(other, _)| see_step(other));
+                .map(|(other, _)| self.see_step(other, is_child && failed_job(other).is_none()))
+                .collect();
             self.finding.steps.splice(0..0, steps);
         }
+    }
+
+    /// The step for an object that this one waits for. The controller deletes the children itself.
+    fn see_step(&mut self, other: &Object, is_child: bool) -> Step {
+        let what = if other.deletion().is_some() {
+            "see what holds"
+        } else if is_child {
+            let child = other.reference();
+            let step = see_child_step(&child);
+            self.children.push(child);
+            return step;
+        } else {
+            "before you delete or move it, see what else goes with"
+        };
+        explain_step(other, format!("{what} {} {}", other.kind, other.name()))
     }
 }
 
@@ -268,11 +289,16 @@ fn is_finished(other: &Object) -> bool {
     other.is("", "pods") && Pod(other).is_finished()
 }
 
-fn relation_in_words(object: &Object, other: &Object, relation: Relation) -> Option<String> {
+fn relation_in_words(object: &Object, other: &Object, relation: Relation, view: &View<'_>) -> Option<String> {
     let deletion_state = deletion_state(other);
+    let by_default = || {
+        let field = surroundings::field_that_means(other, object, view)?;
+        Some(format!("leaves {field} empty, which means it{deletion_state}"))
+    };
     match relation {
         Relation::Uses => referenced_by::using_field(other, object)
-            .map(|field| format!("names it in {field}{deletion_state}")),
+            .map(|field| format!("names it in {field}{deletion_state}"))
+            .or_else(by_default),
         Relation::MadeFor => referenced_by::is_child(other, object).then(|| match failed_job(other) {
             Some(why) => format!("was made for it, and has failed: {why}"),
             None => format!("was made for it{deletion_state}"),
@@ -298,12 +324,16 @@ fn deletion_state(other: &Object) -> &'static str {
     }
 }
 
-/// The step for an object that this one waits for.
-fn see_step(other: &Object) -> Step {
-    let what = if other.deletion().is_some() {
-        "see what holds"
-    } else {
-        "before you delete or move it, see what else goes with"
-    };
-    explain_step(other, format!("{what} {} {}", other.kind, other.name()))
+/// The step for a child that its controller deletes itself, and has not deleted yet.
+pub(super) fn see_child_step(child: &ObjectRef) -> Step {
+    Step {
+        when: When::Now,
+        text: format!(
+            "see what goes with {} {}. Its controller deletes it itself",
+            child.kind, child.name
+        ),
+        command: Some(Command::explain(&child.type_name, &child.name, child.place())),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    }
 }
