@@ -254,7 +254,12 @@ fn source_in_use(
     what: &str,
     view: &View<'_>,
 ) -> Finding {
-    let users = Users::of(busy, Verdict::Waiting, "there is none");
+    let nobody = match what {
+        "restore" => "no restore from it is left",
+        "clone" => "no clone of it is left",
+        _ => "no snapshot of it is left",
+    };
+    let users = Users::of(busy, Verdict::Waiting, nobody);
     let (mut finding, standing) = in_use::finding(object, finalizer, controller, says, users, view);
     if standing != Standing::Used {
         if standing == Standing::Late {

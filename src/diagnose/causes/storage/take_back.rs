@@ -63,6 +63,7 @@ use crate::{
         reclaim_policy::volumes_of,
         view::View,
     },
+    object::is_custom_group,
     snapshot::facts::Object,
 };
 
@@ -85,18 +86,29 @@ fn add_take_back_step(subject: &Subject<'_>, findings: &mut [Finding], view: &Vi
         ("", "persistentvolumeclaims") => of_claim(object, view),
         _ => is_worth_it(object, findings).then(|| in_etcd(object)),
     };
-    let step = step.filter(|_| keeps_what_is_made(object.namespace(), view));
+    let step = step.filter(|_| keeps_what_is_made(object, view));
     if let (Some(finding), Some(step)) = (findings.first_mut(), step) {
         let steps = &mut finding.steps;
         let kept = steps.iter().take_while(|step| step.when == When::Mistake).count();
-        steps.insert(kept, step);
+        // Nobody should begin with etcd where other steps keep the disks.
+        let is_last = !object.resource.group.is_empty();
+        steps.insert(if is_last { steps.len() } else { kept }, step);
     }
 }
 
-/// Whether an object can be made again in this namespace, and stays there.
-fn keeps_what_is_made(namespace: &str, view: &View<'_>) -> bool {
-    namespace.is_empty()
-        || matches!(view.object("", "namespaces", "", namespace), Ok(found) if found.is_none_or(|found| found.deletion().is_none()))
+/// Whether an object can be made again, and stays: neither its namespace nor its type is being deleted.
+fn keeps_what_is_made(object: &Object, view: &View<'_>) -> bool {
+    let stays = |found: Option<&Object>| found.is_none_or(|found| found.deletion().is_none());
+    let namespace = object.namespace();
+    let has_place = || {
+        namespace.is_empty()
+            || matches!(view.object("", "namespaces", "", namespace), Ok(found) if stays(found))
+    };
+    let has_type = || {
+        !is_custom_group(&object.resource.group)
+            || matches!(view.definition(&object.resource.name()), Ok(found) if stays(found))
+    };
+    has_place() && has_type()
 }
 
 fn of_volume(volume: &Object, view: &View<'_>) -> Option<Step> {
