@@ -157,6 +157,8 @@ pub struct HolderReport {
     pub part: Option<String>,
     /// Whether it lives.
     pub state: Liveness,
+    /// Whether that is likely only.
+    pub likely: bool,
     /// What shows that.
     pub signs: Vec<String>,
 }
@@ -390,6 +392,7 @@ impl From<&Wait> for WaitReport {
                 name: controller.name.clone(),
                 part: controller.part.clone(),
                 state: controller.state,
+                likely: controller.likely,
                 signs: controller.signs.clone(),
             }),
             once: said.once.clone(),

@@ -177,7 +177,7 @@ fn answer(wait: &WaitReport, told: Option<&WaitReport>, is_deleted: bool, wide: 
     let shown = usize::from(says_first_fact(wait));
     sentences.extend(wait.now.iter().skip(shown).take(facts).map(|fact| sentence(fact)));
     let mut all = vec![sentences.join(" ")];
-    all.extend(work.map(|work| format!("Before that: {}", sentence(work))));
+    all.extend(work.map(|work| format!("What must happen first: {}", sentence(work))));
     let costs_the_same = told.is_some_and(|told| consequence(told) == consequence(wait));
     if is_deleted && !costs_the_same && !matches!(wait.verdict, Verdict::InUse | Verdict::Waiting) {
         all.extend(cost(wait));
@@ -226,6 +226,11 @@ fn is_running(wait: &WaitReport) -> bool {
     state == Some(Liveness::Running)
 }
 
+/// Whether the state of the controller is likely only.
+fn is_likely(wait: &WaitReport) -> bool {
+    wait.holder.as_ref().is_some_and(|holder| holder.likely)
+}
+
 fn holder_in_words(wait: &WaitReport) -> String {
     let holder = wait.holder.as_ref();
     holder.map_or_else(|| "its controller".to_owned(), HolderReport::in_words)
@@ -268,7 +273,8 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
             let said: Vec<_> = blocked(wait, by, waits).into_iter().chain(removes).collect();
             // Nothing is known then but the controller.
             if said.is_empty() && is_deleted && is_running(wait) {
-                vec![format!("{finalizer} is removed by {holder}, which runs.")]
+                let runs = if is_likely(wait) { "probably runs" } else { "runs" };
+                vec![format!("{finalizer} is removed by {holder}, which {runs}.")]
             } else {
                 said
             }
@@ -298,7 +304,8 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
             vec![format!("{finalizer} is removed by {holder}, which is gone.")]
         }
         Verdict::Unknown if wait.holder.is_some() => {
-            let holder = wait.holder.as_ref().filter(|_| wide || !is_running(wait));
+            let is_certain = is_running(wait) && !is_likely(wait);
+            let holder = wait.holder.as_ref().filter(|_| wide || !is_certain);
             let signs = holder.into_iter().flat_map(|holder| &holder.signs);
             [is_removed(wait)]
                 .into_iter()
@@ -324,11 +331,26 @@ fn blocked(wait: &WaitReport, by: &str, words: &str) -> Vec<String> {
         Some(object) => format!("That waits for {}.", object.pasteable()),
         None => format!("That waits: {}.", root.says.trim_end_matches('.')),
     }));
+    said.extend(gone_below(first));
     let more = wait.blockers.len().saturating_sub(1);
     if more > 0 {
         said.push(format!("The chain names {more} more."));
     }
     said
+}
+
+/// Tells that nobody is left who could end the wait for a blocker.
+fn gone_below(blocker: &BlockerReport) -> Option<String> {
+    let orphaned = |wait: &&WaitReport| wait.verdict == Verdict::Orphaned && wait.holder.is_some();
+    if let Some(wait) = blocker.waits_for.iter().find(orphaned) {
+        let who = holder_in_words(wait);
+        return Some(sentence(&format!(
+            "{who} must end that, and is gone: it will not end by itself"
+        )));
+    }
+    let below = blocker.waits_for.iter().flat_map(|wait| &wait.blockers);
+    let mut below = blocker.blockers.iter().chain(below).filter(|below| !below.rest);
+    below.next().and_then(gone_below)
 }
 
 /// The blocker as one sentence, or as two where one would be long.

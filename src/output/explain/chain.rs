@@ -235,8 +235,9 @@ pub(in crate::output) fn wait_in_words(wait: &WaitReport) -> String {
         return wait.verdict.word().to_owned();
     };
     let (state, verb) = match holder.state {
+        Liveness::Running if holder.likely => ("probably running", "removes it"),
         Liveness::Running => ("running", "removes it"),
-        Liveness::Off => ("switched off", "must remove it"),
+        Liveness::Off => ("not running", "must remove it"),
         Liveness::Failing => ("failing", "must remove it"),
         Liveness::Gone => ("gone", "must remove it"),
         Liveness::Elsewhere => ("outside this cluster", "removes it"),

@@ -258,7 +258,7 @@ impl Dump {
             objects: all.filter(is_one).map(Object::as_owned).collect(),
             gaps: vec![Gap {
                 what: match place {
-                    Where::Namespace(namespace) => What::Namespace(namespace.clone()),
+                    Where::Namespace(namespace) => all_types_in(namespace),
                     Where::Owner(_) => What::Discovery,
                 },
                 why: Why::NotInDump,
@@ -279,10 +279,19 @@ impl Dump {
             }
         }
         content.gaps.push(Gap {
-            what: What::Namespace(namespace.to_owned()),
+            what: all_types_in(namespace),
             why: Why::NotInDump,
         });
         content
+    }
+}
+
+/// What a dump may lack of a namespace: it does not say which types it leaves out.
+fn all_types_in(namespace: &str) -> What {
+    What::TypeIn {
+        name: "all types".into(),
+        namespace: namespace.to_owned(),
+        read: 0,
     }
 }
 

@@ -70,7 +70,7 @@ fn steps_depend_on_the_state_of_the_controller() {
     };
     let (again, credentials, look) = (
         "If cert-manager was uninstalled",
-        "If it fails, restore the Secret",
+        "restore the Secret with the DNS credentials",
         "See whether",
     );
     let running = steps(&installed().explain(&challenge()));
@@ -103,14 +103,14 @@ fn steps_depend_on_the_state_of_the_controller() {
 
 #[test]
 fn a_restore_that_loses_nothing_is_shown_while_the_controller_is_unknown() {
-    let collector = object(
-        "opentelemetry.io",
-        "opentelemetrycollectors",
-        "OpenTelemetryCollector",
-        json!({"metadata": {"name": "traces", "namespace": "shop", "deletionTimestamp": "2026-01-01T09:00:00Z",
-            "deletionGracePeriodSeconds": 0, "finalizers": ["opentelemetrycollector.opentelemetry.io/finalizer"]}}),
+    let login = object(
+        "secrets.hashicorp.com",
+        "vaultauths",
+        "VaultAuth",
+        json!({"metadata": {"name": "app", "namespace": "shop", "deletionTimestamp": "2026-01-01T09:00:00Z",
+            "deletionGracePeriodSeconds": 0, "finalizers": ["vaultauth.secrets.hashicorp.com/finalizer"]}}),
     );
-    let diagnosis = World::of([]).hiding_everything().explain(&collector);
+    let diagnosis = World::of([]).hiding_everything().explain(&login);
     let asked = |step: &Step| step.when == When::HolderGone && step.text.contains("Restore the operator");
     assert!(diagnosis.steps.iter().any(asked), "{diagnosis:#?}");
 }
