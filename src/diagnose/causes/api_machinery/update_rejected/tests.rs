@@ -419,11 +419,16 @@ fn a_denial_that_is_reported_on_the_owner_counts_if_it_names_the_object() {
             json!({"metadata": {"name": "hook", "namespace": "sys"}, "spec": {"ports": [{"port": 443}], "selector": {"a": "b"}}}),
         );
         let place = object("", "namespaces", "Namespace", json!({"metadata": {"name": "a"}}));
-        verdict(
-            &World::of([job, event, policies, serving, service, place]).explain(&pod),
-            "batch.kubernetes.io/job-tracking",
-        )
+        (World::of([job, event, policies, serving, service, place]), pod)
     };
-    assert_eq!(told("report-x1"), Some(Verdict::Rejected));
-    assert_ne!(told("report-x10"), Some(Verdict::Rejected));
+    let tracking = "batch.kubernetes.io/job-tracking";
+    let (world, pod) = told("report-x1");
+    assert_eq!(verdict(&world.explain(&pod), tracking), Some(Verdict::Rejected));
+    // The Job controller has not acted, and nobody knows whether the webhook is why. Without the right to read webhooks,
+    // only the first is seen. That is told as stalled, so this world has no check for fewer facts.
+    let (world, pod) = told("report-x10");
+    assert_eq!(
+        verdict(&world.explain_large(&pod), tracking),
+        Some(Verdict::Unknown)
+    );
 }
