@@ -63,7 +63,12 @@ pub fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String>
             said.strip_prefix(words.as_str())
                 .is_some_and(|rest| rest.starts_with(", and "))
         };
-        if known.words.iter().any(is_cut) {
+        // The only program that may be the controller was not found, so its role stands without the name.
+        let names_it = |said: &String| {
+            let role = words.strip_prefix("removed by ");
+            role.is_some_and(|role| said.starts_with("removed by ") && said.ends_with(&format!(", {role}")))
+        };
+        if known.words.iter().any(|said| is_cut(said) || names_it(said)) {
             continue;
         }
         if !admits_a_gap(words) && !names_a_possible_controller(words) && !is_a_lead(words) {

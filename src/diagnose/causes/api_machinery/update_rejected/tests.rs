@@ -419,7 +419,9 @@ fn a_denial_that_is_reported_on_the_owner_counts_if_it_names_the_object() {
             json!({"metadata": {"name": "hook", "namespace": "sys"}, "spec": {"ports": [{"port": 443}], "selector": {"a": "b"}}}),
         );
         let place = object("", "namespaces", "Namespace", json!({"metadata": {"name": "a"}}));
-        (World::of([job, event, policies, serving, service, place]), pod)
+        let world =
+            World::of([job, event, policies, serving, service, place]).serving("batch", "jobs", "Job");
+        (world, pod)
     };
     let tracking = "batch.kubernetes.io/job-tracking";
     let (world, pod) = told("report-x1");
