@@ -62,7 +62,7 @@ pub(crate) use pod::Pod;
 pub(crate) use pod_disruption_budget::PodDisruptionBudget;
 pub(crate) use pod_spec::PodSpec;
 pub(crate) use rbac::{Role, RoleBinding, RoleRule, Subject};
-pub(crate) use resource_claim::{Consumer, ResourceClaim};
+pub(crate) use resource_claim::{Consumer, ResourceClaim, ResourceSlice};
 pub(crate) use service::{Endpoint, EndpointSlice, Service, ServicePort};
 pub(crate) use service_cidr::{IpAddress, ServiceCidr};
 pub(crate) use service_reference::ServiceReference;

@@ -5,6 +5,7 @@ pub(crate) mod grace_period;
 pub(crate) mod job_tracking;
 pub(crate) mod kubelet;
 pub(crate) mod kubelet_confirmation;
+mod missing_device_driver;
 mod missing_node_plugin;
 pub(crate) mod pod_garbage_collector;
 pub(crate) mod resource_claim;

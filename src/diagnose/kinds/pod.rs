@@ -1,5 +1,7 @@
 //! A Pod.
 
+use serde_json::Value;
+
 use crate::{
     diagnose::kinds::{
         pod_spec::PodSpec,
@@ -84,6 +86,23 @@ impl<'a> Pod<'a> {
         containers
             .filter(|container| container.pointer("/state/running").is_some())
             .filter_map(|container| some_text(container, "/name"))
+    }
+
+    /// Whether the status of each container says that it has ended. The phase may still be an older one.
+    pub(crate) fn has_only_ended_containers(self) -> bool {
+        let containers = list(&self.0.value, "/status/containerStatuses");
+        let exit_code = |container: &'a Value| container.pointer("/state/terminated/exitCode");
+        let has_ended = |container: &'a Value| exit_code(container).is_some_and(Value::is_number);
+        !containers.is_empty() && containers.iter().all(has_ended)
+    }
+
+    /// The ResourceClaims that it has devices of: those that it names, and those that were made for it.
+    pub(crate) fn resource_claims(self) -> impl Iterator<Item = &'a str> {
+        let named = list(&self.0.value, "/spec/resourceClaims").iter();
+        let made = list(&self.0.value, "/status/resourceClaimStatuses").iter();
+        named
+            .chain(made)
+            .filter_map(|claim| some_text(claim, "/resourceClaimName"))
     }
 
     /// Its volumes.
@@ -184,6 +203,40 @@ mod tests {
             |pod| pod.is_finished() => true, absent false;
             |pod| pod.running_containers().collect::<Vec<_>>() => ["a"], absent [""; 0];
         );
+    }
+
+    #[test]
+    fn all_containers_ended_and_devices() {
+        let ended = core::ContainerState {
+            terminated: Some(core::ContainerStateTerminated::default()),
+            ..Default::default()
+        };
+        let spec = core::PodSpec {
+            resource_claims: Some(vec![core::PodResourceClaim {
+                name: "shared".into(),
+                resource_claim_name: Some("gpus".into()),
+                ..Default::default()
+            }]),
+            ..Default::default()
+        };
+        let one = core::PodStatus {
+            container_statuses: Some(vec![status("a", ended.clone())]),
+            resource_claim_statuses: Some(vec![core::PodResourceClaimStatus {
+                name: "own".into(),
+                resource_claim_name: Some("web-own-x1".into()),
+            }]),
+            ..Default::default()
+        };
+        reads!(pod(spec, one) => Pod;
+            |pod| pod.has_only_ended_containers() => true, absent false;
+            |pod| pod.resource_claims().collect::<Vec<_>>() => ["gpus", "web-own-x1"], absent [""; 0];
+        );
+        let both = core::PodStatus {
+            container_statuses: Some(vec![status("a", ended), status("b", waiting("x", None))]),
+            ..Default::default()
+        };
+        let both = serde_json::to_value(pod(core::PodSpec::default(), both)).expect("an object as JSON");
+        assert!(!Pod(&bare("", "pods", "Pod", both)).has_only_ended_containers());
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! A ResourceClaim: the devices that Pods have.
+//! A ResourceClaim: the devices that Pods have. A ResourceSlice: the devices that a driver offers.
 
 use serde_json::Value;
 
 use crate::{
-    diagnose::kinds::read::{list, text},
+    diagnose::kinds::read::{list, some_text, text},
     snapshot::facts::Object,
 };
 
@@ -17,9 +17,31 @@ impl<'a> ResourceClaim<'a> {
         list(&self.0.value, "/status/reservedFor").iter().map(Consumer)
     }
 
+    /// The drivers of the devices that are allocated for it.
+    pub(crate) fn drivers(self) -> impl Iterator<Item = &'a str> {
+        let results = list(&self.0.value, "/status/allocation/devices/results").iter();
+        results.filter_map(|result| some_text(result, "/driver"))
+    }
+
     /// The place of the consumer with this index, for a JSON patch.
     pub(crate) fn consumer_pointer(index: usize) -> String {
         format!("/status/reservedFor/{index}")
+    }
+}
+
+/// A ResourceSlice.
+#[derive(Clone, Copy)]
+pub(crate) struct ResourceSlice<'a>(pub(crate) &'a Object);
+
+impl<'a> ResourceSlice<'a> {
+    /// The driver that offers its devices.
+    pub(crate) fn driver(self) -> &'a str {
+        self.0.text("/spec/driver")
+    }
+
+    /// The node whose devices they are, empty if they are for several.
+    pub(crate) fn node(self) -> &'a str {
+        self.0.text("/spec/nodeName")
     }
 }
 
@@ -81,5 +103,41 @@ mod tests {
             .pointer(&ResourceClaim::consumer_pointer(0))
             .expect("a consumer");
         assert_eq!(Consumer(first).name(), "run-1");
+    }
+
+    #[test]
+    fn drivers_of_devices() {
+        let result = resource::DeviceRequestAllocationResult {
+            driver: "gpu.example.test".into(),
+            ..Default::default()
+        };
+        let claim = resource::ResourceClaim {
+            status: Some(resource::ResourceClaimStatus {
+                allocation: Some(resource::AllocationResult {
+                    devices: Some(resource::DeviceAllocationResult {
+                        results: Some(vec![result]),
+                        ..Default::default()
+                    }),
+                    ..Default::default()
+                }),
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        reads!(claim => ResourceClaim;
+            |claim| claim.drivers().collect::<Vec<_>>() => ["gpu.example.test"], absent [""; 0];
+        );
+        let slice = resource::ResourceSlice {
+            spec: resource::ResourceSliceSpec {
+                driver: "gpu.example.test".into(),
+                node_name: Some("node-1".into()),
+                ..Default::default()
+            },
+            ..Default::default()
+        };
+        reads!(slice => ResourceSlice;
+            |slice| slice.driver() => "gpu.example.test", absent "";
+            |slice| slice.node() => "node-1", absent "";
+        );
     }
 }

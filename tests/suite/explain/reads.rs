@@ -31,6 +31,14 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ("csidrivers.storage.k8s.io", "whether a driver is installed"),
     ("csinodes.storage.k8s.io", "whether a driver runs on any node"),
     (
+        "resourceclaims.resource.k8s.io",
+        "which drivers a pod has devices of",
+    ),
+    (
+        "resourceslices.resource.k8s.io",
+        "whether the driver of a device runs on the node",
+    ),
+    (
         "volumesnapshots.snapshot.storage.k8s.io",
         "what is made from a claim; what holds a content",
     ),

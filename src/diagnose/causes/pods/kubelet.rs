@@ -8,7 +8,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::pods::{grace_period::force_warning, missing_node_plugin},
+        causes::pods::{grace_period::force_warning, missing_device_driver, missing_node_plugin},
         events::{last_event, newest_event},
         kinds::{Event, Pod},
         model::{
@@ -48,8 +48,8 @@ pub(crate) fn not_finished_by_kubelet(
     let running: Vec<_> = Pod(pod).running_containers().collect();
     let why = if !running.is_empty() {
         format!("it says that these containers still run: {}", running.join(", "))
-    } else if Pod(pod).is_finished() {
-        "its containers have ended, so the clean-up on the node is left, as a rule a volume to unmount"
+    } else if Pod(pod).is_finished() || Pod(pod).has_only_ended_containers() {
+        "its containers have ended, so the clean-up on the node is left, as a rule a volume to unmount or a device to give back"
             .to_owned()
     } else {
         "a container cannot be killed, or a volume cannot be unmounted".to_owned()
@@ -66,10 +66,10 @@ pub(crate) fn not_finished_by_kubelet(
     }
     finding.say(why);
     finding.say(says);
-    finding
-        .wait
-        .on
-        .push(view.blocker(node, "Ready, but its kubelet does not finish the pod".to_owned()));
+    let lacks = missing_device_driver::add_missing_drivers(pod, node, &mut finding, view)
+        .map_or_else(String::new, |lacks| format!(", and {lacks}"));
+    let state = format!("Ready, but its kubelet does not finish the pod{lacks}");
+    finding.wait.on.push(view.blocker(node, state));
     finding.steps.push(Step {
         when: When::Now,
         text: format!("see what the kubelet says. Its own log tells more (journalctl -u kubelet on {name})"),

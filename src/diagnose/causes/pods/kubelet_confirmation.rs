@@ -51,7 +51,8 @@
 //! # What it reads
 //!
 //! The node, its Lease in `kube-node-lease`, and the events of the pod. The CSI drivers of its volumes, and those of the
-//! node (CSINode): without a driver the kubelet cannot unmount. Other components write the `Ready` condition of
+//! node (CSINode): without a driver the kubelet cannot unmount. The same holds for its devices (ResourceClaim and
+//! ResourceSlice): without a driver the kubelet cannot give them back. Other components write the `Ready` condition of
 //! a silent node. So a ready node with an old Lease counts as silent.
 //!
 //! # Sources
@@ -489,5 +490,40 @@ mod tests {
             assert!(!text.contains(&format!("lacks driver {there}")), "{text}");
         }
         assert!(!said_with(&["inline.test", "disk.test"]).contains("lacks"));
+    }
+
+    #[test]
+    fn a_node_without_the_driver_of_a_device_is_named() {
+        let mut pod = pod();
+        pod.value["status"]["resourceClaimStatuses"] =
+            json!([{"name": "gpu", "resourceClaimName": "p-gpu-x1"}]);
+        let group = "resource.k8s.io";
+        let said_with = |slices: &[(&str, &str)]| {
+            let claim = json!({"metadata": {"name": "p-gpu-x1", "namespace": "n"}, "status": {"allocation": {"devices":
+                {"results": [{"driver": "gpu.test", "pool": "a", "device": "gpu-0"}]}}}});
+            let slices = slices.iter().map(|(driver, node)| {
+                let value = json!({"metadata": {"name": format!("{node}-{driver}")},
+                    "spec": {"driver": driver, "nodeName": node}});
+                object(group, "resourceslices", "ResourceSlice", value)
+            });
+            let claim = object(group, "resourceclaims", "ResourceClaim", claim);
+            let world = World::closed()
+                .object("", "nodes", "", "a", Some(node("True")))
+                .object("coordination.k8s.io", "leases", "kube-node-lease", "a", None)
+                .object(group, "resourceclaims", "n", "p-gpu-x1", Some(claim))
+                .list(group, "resourceslices", "", slices.collect());
+            said(&world.explain(&pod))
+        };
+        for elsewhere in [&[][..], &[("gpu.test", "b")], &[("net.test", "a")]] {
+            let text = said_with(elsewhere);
+            assert!(
+                text.contains("driver gpu.test, which the kubelet needs"),
+                "{text}"
+            );
+        }
+        for there in [("gpu.test", "a"), ("gpu.test", "")] {
+            let text = said_with(&[there]);
+            assert!(!text.contains("gpu.test"), "{text}");
+        }
     }
 }

@@ -32,23 +32,26 @@ pub(super) fn add_missing_plugins(pod: &Object, node: &Object, finding: &mut Fin
         let says =
             format!("lacks driver {driver} of its volumes, without which the kubelet cannot unmount them");
         finding.wait.on.insert(0, view.blocker(found, says));
-        finding.steps.insert(
-            0,
-            Step {
-                when: When::Now,
-                text: format!(
-                    "see why no Pod of driver {driver} runs on {}: it may be evicted, not scheduled, or crash. Once it runs \
-                     there again, the kubelet unmounts and finishes by itself",
-                    node.name()
-                ),
-                command: Some(Command::of(
-                    "kubectl get pods -A --field-selector spec.nodeName={}",
-                    [node.name()],
-                )),
-                safety: Safety::ReadOnly,
-                lets_go: Vec::new(),
-            },
-        );
+        let then = "the kubelet unmounts and finishes by itself";
+        finding.steps.insert(0, see_its_pods(driver, node, then));
+    }
+}
+
+/// The step that shows whether a Pod of a driver runs on the node, and what follows once one does.
+pub(super) fn see_its_pods(driver: &str, node: &Object, then: &str) -> Step {
+    Step {
+        when: When::Now,
+        text: format!(
+            "see why no Pod of driver {driver} runs on {}: it may be evicted, not scheduled, or crash. Once it runs there \
+             again, {then}",
+            node.name()
+        ),
+        command: Some(Command::of(
+            "kubectl get pods -A --field-selector spec.nodeName={}",
+            [node.name()],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 

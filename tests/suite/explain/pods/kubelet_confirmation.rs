@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{KUBELET, node};
+use super::{KUBELET, node, resource_claim::allocated};
 use crate::{
     explain::{
         less_is_weaker::{withstands_less, withstands_real_rights},
         replayed::replayed,
         told::{SOON, delete, goes, told, told_to},
     },
-    harness::{Cluster, Namespace, wait},
+    harness::{Cluster, Namespace, has, wait},
 };
 
 /// Creates a running Pod `p` on that Node and deletes it. Its grace period of one second is over.
@@ -154,5 +154,50 @@ fn a_ready_node_without_the_driver_of_a_volume_is_named() {
     ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
         .success();
     delete(cluster, &format!("csinode/{node}"), "");
+    delete(cluster, &format!("node/{node}"), "");
+}
+
+#[test]
+fn a_ready_node_without_the_driver_of_a_device_is_named() {
+    if !has("resource.k8s.io/v1", 34) {
+        return;
+    }
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("no-device-driver");
+    let node = node(cluster, "True");
+    allocated(&ns, "gpu", &json!([]));
+    ns.apply(&format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{nodeName: {node}, terminationGracePeriodSeconds: 1, \
+         resourceClaims: [{{name: gpu, resourceClaimName: gpu}}], containers: [{{name: c, image: i}}]}}}}"
+    ));
+    ns.patch_status(["pod", "p"], &json!({"phase": "Running"}));
+    ns.kubectl(["delete", "pod", "p", "--wait=false"]).success();
+    cluster.deleted_earlier(&format!("pods/{}/p", ns.name()), 600);
+    let story = told(cluster, "pod/p", ns.name());
+    assert_eq!(story.verdict(KUBELET), "failing", "{story}");
+    story
+        .has_root(&format!("Node {node}"))
+        .says("driver gpu.example.test, which the kubelet needs to give back devices of the pod")
+        .says("spec.nodeName=")
+        .never_advises("--force")
+        .is_careful();
+    withstands_less(cluster, "pod/p", ns.name(), 9);
+    // A slice of another node does not help. One of this node says that the driver is there.
+    let offered = |on: &str| {
+        cluster.apply(&format!(
+            "{{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {{name: {on}-gpu}}, spec: {{driver: \
+             gpu.example.test, nodeName: {on}, pool: {{name: {on}, generation: 1, resourceSliceCount: 1}}}}}}"
+        ));
+    };
+    let elsewhere = format!("{node}-other");
+    offered(&elsewhere);
+    told(cluster, "pod/p", ns.name()).says("driver gpu.example.test");
+    offered(&node);
+    told(cluster, "pod/p", ns.name()).never_says("gpu.example.test");
+    ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
+        .success();
+    for on in [&elsewhere, &node] {
+        delete(cluster, &format!("resourceslice/{on}-gpu"), "");
+    }
     delete(cluster, &format!("node/{node}"), "");
 }
