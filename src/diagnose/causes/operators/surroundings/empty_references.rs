@@ -41,7 +41,7 @@ pub(super) fn add_defaults(object: &Object, finding: &mut Finding, view: &View<'
     }
 }
 
-/// The field of `user` that is empty, and so means `target`.
+/// The field of `user` that is empty, and so means `target`. Each namespace has its own default.
 pub(in crate::diagnose::causes::operators) fn field_that_means(
     user: &Object,
     target: &Object,
@@ -54,8 +54,9 @@ pub(in crate::diagnose::causes::operators) fn field_that_means(
         };
         default.kinds.iter().any(|pattern| pattern.matches(kind)) && is_default(default, target)
     };
+    let is_elsewhere = !target.namespace().is_empty() && target.namespace() != user.namespace();
     // Only a default needs the definitions of others.
-    if !view.knowledge.defaults().iter().any(is_it) {
+    if is_elsewhere || !view.knowledge.defaults().iter().any(is_it) {
         return None;
     }
     let mut empty = empty(user, view).into_iter();
