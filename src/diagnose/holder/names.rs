@@ -90,8 +90,13 @@ impl Names {
     /// Whether the controller reports events under this name.
     pub fn has_reporter(&self, name: &str) -> bool {
         // `PROJECT-controller-manager` is what kubebuilder calls the workload of a project
-        // (`kubernetes-sigs/kubebuilder:pkg/plugins/common/kustomize/v2/scaffolds`). Many report under the rest of it.
-        let is_project = |known: &String| known.strip_suffix("-controller-manager") == Some(name);
+        // (`kubernetes-sigs/kubebuilder:pkg/plugins/common/kustomize/v2/scaffolds`). Many report under the rest of it, or as
+        // `PROJECT-controller`.
+        let is_project = |known: &String| {
+            let project = known.strip_suffix("-controller-manager");
+            project
+                .is_some_and(|project| name == project || name.strip_suffix("-controller") == Some(project))
+        };
         self.programs
             .iter()
             .any(|known| glob(known, name) || is_project(known) && is_telling(name))
@@ -132,6 +137,7 @@ mod tests {
         );
         assert!(known.has_reporter("w-operator"));
         assert!(names(&["cass-operator-controller-manager"], None).has_reporter("cass-operator"));
+        assert!(names(&["autoneg-controller-manager"], None).has_reporter("autoneg-controller"));
         for stranger in [
             "manager",
             "controller-manager",

@@ -70,7 +70,7 @@ fn steps_depend_on_the_state_of_the_controller() {
     };
     let (again, credentials, look) = (
         "If cert-manager was uninstalled",
-        "restore the Secret with the DNS credentials",
+        "the Secret with the DNS credentials that the solver names",
         "See whether",
     );
     let running = steps(&installed().explain(&challenge()));
