@@ -1,5 +1,7 @@
 //! The effect of a command on a cluster, as far as its words show. The labels of steps are compared with it.
 
+use serde_json::Value;
+
 use super::{Command, Part, Word};
 
 /// The effect of a command on a cluster.
@@ -65,6 +67,17 @@ impl Command {
     /// Whether it reads the log of a program.
     pub fn reads_log(&self) -> bool {
         self.effect() == Effect::Reads && self.words.iter().any(|word| word.ours_alone() == Some("logs"))
+    }
+
+    /// The merge patch that it sends to this object itself; none if it sends nothing of that kind, or to another object.
+    pub fn merge_patch_of(&self, type_name: &str, name: &str) -> Option<Value> {
+        let words: Vec<_> = self.words.iter().map(Word::text).collect();
+        let has = |wanted: &str| words.iter().any(|word| word == wanted);
+        let is_of_object =
+            has(&format!("{type_name}/{name}")) || words.windows(2).any(|pair| pair == [type_name, name]);
+        let is_meant = has("patch") && has("--type=merge") && !has("--subresource=status") && is_of_object;
+        let at = words.iter().position(|word| word == "-p").filter(|_| is_meant)?;
+        serde_json::from_str(words.get(at + 1)?).ok()
     }
 
     /// The command with only the types that may exist. kubectl refuses `get a,b` if the server lacks one of them. None if no

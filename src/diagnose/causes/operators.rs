@@ -7,6 +7,7 @@ pub(crate) mod holder_report;
 pub(crate) mod known_finalizer;
 pub(crate) mod missing_reference;
 pub(crate) mod never_by_hand;
+mod pruned;
 pub(crate) mod referenced_by;
 pub(crate) mod renamed_finalizer;
 pub(crate) mod resumed;

@@ -58,7 +58,7 @@ use crate::{
     diagnose::{
         causes::{
             cause::{Cause, Described, On, Reads, Tells, Turn},
-            operators::{holder_report, unknown_finalizer},
+            operators::{holder_report, pruned, unknown_finalizer},
             registry,
         },
         holder,
@@ -192,6 +192,12 @@ fn fitting_steps(
                 .clone()
                 .and_then(|command| command.with_types(|ty| view.may_have_type(ty)));
             if command.is_some() && able.is_none() && step.label == Label::ReadOnly {
+                return None;
+            }
+            if command
+                .as_ref()
+                .is_some_and(|command| pruned::would_be_pruned(command, object, view))
+            {
                 return None;
             }
             // A controller that is gone has no log.
