@@ -128,6 +128,22 @@ impl Complaint {
         self.time.max(self.written).is_some_and(|time| time >= since)
     }
 
+    /// The text to quote, and when it was written if that is long ago. Only `managedFields` tell: a condition keeps its time
+    /// while its message changes.
+    pub fn told(&self, deletion: Option<Timestamp>, now: Timestamp) -> String {
+        let Some(written) = self.written else {
+            return self.text.clone();
+        };
+        let text = self.text.trim_end_matches('.');
+        if deletion.is_some_and(|deletion| written < deletion) {
+            format!("{text} (reported before the deletion)")
+        } else if now.duration_since(written) > timing::LONG_AGO {
+            format!("{text} (reported {} ago)", Age::between(written, now))
+        } else {
+            self.text.clone()
+        }
+    }
+
     /// The report as evidence.
     pub fn evidence(&self, now: Timestamp) -> Evidence {
         let ago = self
@@ -320,4 +336,38 @@ pub fn says_denied(text: &str) -> bool {
 /// that only stands beside "not found" may be of something else.
 pub fn says_not_found(text: &str, name: &str) -> bool {
     text.contains(&format!("\"{name}\" not found"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_of_long_ago_is_quoted_with_its_age() {
+        let time = |text: &str| text.parse::<Timestamp>().expect("a time");
+        let told = |written: Option<&str>| {
+            let complaint = Complaint {
+                source: "Widget w status.message".into(),
+                text: "no such zone.".into(),
+                time: None,
+                is_failure: true,
+                author: Author::Unknown,
+                is_of_holder: false,
+                written: written.map(time),
+                once: None,
+            };
+            complaint.told(Some(time("2026-01-01T10:00:00Z")), time("2026-01-01T14:00:00Z"))
+        };
+        for (written, expected) in [
+            (
+                Some("2026-01-01T09:59:00Z"),
+                "no such zone (reported before the deletion)",
+            ),
+            (Some("2026-01-01T11:00:00Z"), "no such zone (reported 3h ago)"),
+            (Some("2026-01-01T13:30:00Z"), "no such zone."),
+            (None, "no such zone."),
+        ] {
+            assert_eq!(told(written), expected);
+        }
+    }
 }

@@ -28,6 +28,8 @@ pub(crate) const LEASE_LONG_STALE: SignedDuration = SignedDuration::from_mins(10
 /// After this time without a write, a controller for which several objects wait is silent. Those that fail try again at
 /// least every 1000 seconds, and most record it in the object.
 pub(crate) const SILENCE: SignedDuration = SignedDuration::from_hours(1);
+/// After this time a report is quoted with its age: what it complains of may have come back since.
+pub(crate) const LONG_AGO: SignedDuration = SignedDuration::from_hours(1);
 /// A controller that left an object alone this long, although nothing blocks it, has not acted. One that fails tries again at
 /// least every 1000 seconds, so it had two turns.
 pub(crate) const NOT_ACTED: SignedDuration = COMPLAINT;

@@ -264,10 +264,10 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
         if is_old {
             finding.say(format!("Before the deletion it reported: {}", complaint.text));
         } else if told.insert(complaint.words()) {
-            finding
-                .wait
-                .on
-                .push(Blocker::quoting(&complaint.source, &complaint.text));
+            finding.wait.on.push(Blocker::quoting(
+                &complaint.source,
+                &complaint.told(since, view.now()),
+            ));
         }
     }
     finding
@@ -277,8 +277,9 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
 
 /// Quotes what the object and its events say, where the state of the controller is the reason. People search for it.
 fn quote_words(object: &Object, finding: &mut Finding, view: &View<'_>) {
+    let since = object.deletion().as_ref().map(Deletion::requested_at);
     for complaint in complaints(object, view) {
-        finding.say(format!("It reports: {}", complaint.text));
+        finding.say(format!("It reports: {}", complaint.told(since, view.now())));
         finding.evidence.push(complaint.evidence(view.now()));
     }
 }
