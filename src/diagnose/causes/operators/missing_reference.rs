@@ -62,6 +62,7 @@ use crate::{
         },
         complaint::{Complaint, complaints, own_failures, says_not_found},
         holder::{Holder, Names},
+        kinds::phase,
         limits,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
         removal::{Lost, Unable},
@@ -87,6 +88,9 @@ const NAMES_A_SECRET: [&str; 4] = ["configsecret", CREDENTIALS[0], CREDENTIALS[1
 /// The ends of fields in which a controller keeps, in the status, the name of the Secret that it signs in with. Percona's
 /// backups have no other trace of it (`percona/percona-server-mysql-operator:api/v1/perconaservermysql_types.go`).
 const CREDENTIALS: [&str; 2] = ["credentialsecret", "credentialssecret"];
+
+/// The conditions and phases of an object that works.
+const WORKING: [&str; 4] = ["Ready", "Available", "Succeeded", "Running"];
 
 /// A name in the object, and the type that it leads to.
 pub(crate) struct Reference<'a> {
@@ -156,7 +160,7 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
             .find(|complaint| reports_missing(&complaint.text, name))
         {
             add_missing_object(object, finding, complaint, &reference, view);
-        } else if !is_shared_with_sibling(object, field, name, view) {
+        } else if !is_shared_with_sibling(object, view, |other| names_in_field(other, field, name)) {
             finding.say(format!(
                 "its {field} names {} {name}, which does not exist",
                 ty.kind
@@ -189,24 +193,28 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
     }
 }
 
-/// Whether another object of the type, which is ready, has the same name in the same field. It works without what the field
-/// names, so that is not what this object lacks.
-fn is_shared_with_sibling(object: &Object, field: &str, name: &str, view: &View<'_>) -> bool {
-    let pointer = format!("/{}", field.replace(['.', '['], "/").replace(']', ""));
+/// Whether another object of the type works, and names the same, as `names_it` says. It works without what is named, so that is
+/// not what this object lacks.
+pub(super) fn is_shared_with_sibling(
+    object: &Object,
+    view: &View<'_>,
+    names_it: impl Fn(&Object) -> bool,
+) -> bool {
     let works = |other: &Object| {
-        let states = ["Ready", "Available", "Succeeded"];
         let is_true = |state: &&str| matches!(other.condition(state), Some(("True", ..)));
-        other.deletion().is_none() && states.iter().any(is_true)
+        other.deletion().is_none()
+            && (WORKING.iter().any(is_true) || phase(other).is_some_and(|phase| WORKING.contains(&phase)))
     };
     let resource = &object.resource;
     let siblings = view.list(&resource.group, &resource.plural, object.namespace());
-    siblings.is_ok_and(|siblings| {
-        siblings.iter().any(|other| {
-            let value = other.value.pointer(&pointer);
-            let named = value.and_then(|value| value.as_str().or_else(|| value.get("name")?.as_str()));
-            named == Some(name) && works(other)
-        })
-    })
+    siblings.is_ok_and(|siblings| siblings.iter().any(|other| names_it(other) && works(other)))
+}
+
+/// Whether this object has the name in that field.
+fn names_in_field(object: &Object, field: &str, name: &str) -> bool {
+    let pointer = format!("/{}", field.replace(['.', '['], "/").replace(']', ""));
+    let value = object.value.pointer(&pointer);
+    value.and_then(|value| value.as_str().or_else(|| value.get("name")?.as_str())) == Some(name)
 }
 
 /// The objects that a message reports as missing, in the form of the API server: `secrets "a" not found`
@@ -283,6 +291,11 @@ fn add_missing_object(
              terminated\"). If its controller can take its credentials from elsewhere, give them there. It then cleans up and \
              finishes by itself",
             ty.kind
+        )
+    } else if ty.name() == "pods" {
+        format!(
+            "see what names Pod {name}. A Pod that is gone seldom comes back under its name, so its controller may fail for \
+             ever. See what runs in its place"
         )
     } else {
         let finalizer = finding.wait.finalizer.as_ref();

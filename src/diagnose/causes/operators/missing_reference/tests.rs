@@ -38,6 +38,25 @@ fn a_missing_name_in_a_complaint_is_the_cause() {
     assert!(commands(&diagnosis).contains("jsonpath='{.spec.auth[0].credentialsSecretRef}'"));
 }
 
+/// A Pod has a new name when it comes back.
+#[test]
+fn a_pod_that_is_missing_is_not_said_to_come_back() {
+    let agent = object(
+        "s3.aws.test",
+        "buckets",
+        "Bucket",
+        json!({"metadata": {"name": "b", "namespace": "ns", "uid": "u", "finalizers": ["x.test/clean"],
+            "deletionTimestamp": "2026-01-01T11:00:00Z"}, "status": {"conditions": [{"type": "Synced", "status": "False",
+            "reason": "ReconcileError", "message": "pods \"plugin-hwn98\" not found",
+            "lastTransitionTime": "2026-01-01T11:00:05Z"}]}}),
+    );
+    let diagnosis = World::of([agent]).serving("", "pods", "Pod").explain_first();
+    let texts: Vec<_> = diagnosis.steps.iter().map(|step| &*step.text).collect();
+    let texts = texts.join("\n");
+    assert!(texts.contains("seldom comes back under its name"), "{texts}");
+    assert!(!texts.contains("exists again"), "{texts}");
+}
+
 /// The program that put the finalizer on misses a Secret, and the Secret is missing. The name of the program does not matter.
 #[test]
 fn what_the_author_of_the_finalizer_misses_and_is_missing_is_the_reason() {

@@ -5,7 +5,7 @@
 use super::Named;
 use crate::{
     diagnose::{
-        causes::operators::{referenced_by::is_called_after, trouble::trouble},
+        causes::operators::{missing_reference, referenced_by::is_called_after, trouble::trouble},
         kinds::OwnerReference,
         limits,
         model::Finding,
@@ -28,7 +28,11 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>)
     for (key, ty, namespace, name) in by_labels(object, view) {
         let trouble = match view.object(&ty.group, &ty.plural, &namespace, &name) {
             Ok(Some(found)) => trouble(found, view),
-            Ok(None) => Some("does not exist".to_owned()),
+            Ok(None) => {
+                let has_it = |other: &Object| other.labels().get(&key).is_some_and(|value| *value == name);
+                let is_shared = missing_reference::is_shared_with_sibling(object, view, has_it);
+                (!is_shared).then(|| "does not exist".to_owned())
+            }
             Err(_) => None,
         };
         if let Some(trouble) = trouble {

@@ -935,12 +935,17 @@ fn a_label_of_the_product_names_an_object() {
         "{words}"
     );
     assert_eq!(verdict(&told, finalizer), Some(Verdict::Waiting));
+    // A store that works has the same label, so it is no name of an object.
+    let mut other = store("lab.test/wait", &json!({}));
+    other.value["metadata"] = json!({"name": "well", "namespace": "ns", "uid": "w", "labels": names});
+    other.value["status"] = json!({"phase": "Running"});
     // A living object is not mentioned, and a name that a product had to cut names nothing.
     let long = json!({"lab.test/gadget-name": "g".repeat(63)});
     // Neither does its own name, which some products write there.
     let own = json!({"lab.test/gadget-name": "s"});
     for (labels, others) in [
         (&names, vec![gadget("g", "other")]),
+        (&names, vec![other]),
         (&long, vec![]),
         (&own, vec![]),
     ] {
