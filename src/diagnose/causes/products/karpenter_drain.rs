@@ -37,13 +37,14 @@
 //!
 //! | verdict | when |
 //! |---|---|
-//! | waiting | pods remain; each is named with what keeps it |
+//! | waiting | pods remain; each is named with what keeps it. Or the node is drained, and volumes are attached to it |
 //! | (of the controller) | Karpenter is gone |
 //! | stalled | no pod remains, and Karpenter has not acted |
 //!
 //! # What it reads
 //!
-//! The pods of the node and the budgets of their namespaces; for a NodeClaim its Node.
+//! The pods of the node and the budgets of their namespaces; for a NodeClaim its Node. Once the NodeClaim says `Drained`, the
+//! VolumeAttachments of the node: Karpenter waits until its volumes are detached, before it ends the machine.
 //!
 //! # Sources
 //!
@@ -60,7 +61,7 @@ use crate::{
             verdicts::set_unless_holder_is_at_fault,
         },
         holder::Holder,
-        kinds::{OwnerReference, Pod, PodDisruptionBudget},
+        kinds::{OwnerReference, Pod, PodDisruptionBudget, VolumeAttachment},
         limits,
         model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         timing,
@@ -101,6 +102,10 @@ fn add_node_of_claim(claim: &Object, holder: &Holder, finding: &mut Finding, vie
     if name.is_empty() {
         return;
     }
+    if is_drained(claim) {
+        add_attached_volumes(name, holder, finding, view);
+        return;
+    }
     match view.object("", "nodes", "", name) {
         Ok(Some(node)) => {
             let state = if node.deletion().is_some() {
@@ -131,6 +136,42 @@ fn add_node_of_claim(claim: &Object, holder: &Holder, finding: &mut Finding, vie
     }
 }
 
+/// Whether Karpenter has drained the node of this NodeClaim.
+fn is_drained(claim: &Object) -> bool {
+    matches!(claim.condition("Drained"), Some(("True", ..)))
+}
+
+/// Adds the volumes that are still attached to a node which is drained: Karpenter waits for them next.
+fn add_attached_volumes(node: &str, holder: &Holder, finding: &mut Finding, view: &View<'_>) {
+    let attachments = match view.list("storage.k8s.io", "volumeattachments", "") {
+        Ok(attachments) => attachments,
+        Err(missing) => {
+            finding.say(format!(
+                "which volumes are still attached to {node} is not known: {}",
+                missing.in_words()
+            ));
+            return;
+        }
+    };
+    let on_node = |attachment: &&Object| VolumeAttachment(attachment).node() == node;
+    let attached: Vec<_> = attachments.iter().filter(on_node).collect();
+    if attached.is_empty() {
+        finding.say(format!(
+            "no volume is attached to {node} any more, so its machine is ended next"
+        ));
+        return;
+    }
+    set_unless_holder_is_at_fault(finding, holder, Verdict::Waiting);
+    finding.tell_of(Page::of(module_path!()));
+    for attachment in attached.into_iter().take(limits::BLOCKERS) {
+        let says =
+            format!("is still attached to {node}, which is drained: Karpenter waits until it is detached");
+        finding.wait.on.push(view.blocker(attachment, says));
+        let step = format!("see why VolumeAttachment {} is not detached", attachment.name());
+        finding.steps.push(explain_step(attachment, step));
+    }
+}
+
 /// Adds the pods that the drain of a Node waits for.
 fn add_pods_of_node(node: &Object, holder: &Holder, finding: &mut Finding, view: &View<'_>) {
     let pods = match view.search("", "pods", "", By::Node(node.name().to_owned())) {
@@ -154,9 +195,8 @@ fn add_pods_of_node(node: &Object, holder: &Holder, finding: &mut Finding, view:
         strength: Strength::Proof,
     });
     if remaining.is_empty() {
-        finding.say(
-            "no pod is left that it waits for, so volumes are detached next, and then its machine is ended",
-        );
+        finding.say("no pod is left that it waits for");
+        add_attached_volumes(node.name(), holder, finding, view);
         return;
     }
     set_unless_holder_is_at_fault(finding, holder, Verdict::Waiting);

@@ -25,6 +25,10 @@ fn node() -> Object {
     )
 }
 
+fn labels() -> Value {
+    json!({"app.kubernetes.io/name": "karpenter"})
+}
+
 fn pod(name: &str, extra: &Value) -> Object {
     let mut value = json!({"metadata": {"name": name, "namespace": "shop", "labels": {"app": name}},
         "spec": {"nodeName": "ip-10-0-0-1"}, "status": {"phase": "Running"}});
@@ -139,6 +143,42 @@ fn many_pods_are_summed_up_and_unreadable_objects_are_reported() {
         told.waits[0]
             .says()
             .contains("which pods are left on it is not known")
+    );
+}
+
+/// Karpenter writes `Drained`, and waits for the volumes next.
+#[test]
+fn a_drained_node_waits_for_the_volumes_that_are_attached_to_it() {
+    let attachment = |node: &str| {
+        object(
+            "storage.k8s.io",
+            "volumeattachments",
+            "VolumeAttachment",
+            json!({"metadata": {"name": format!("csi-{node}")},
+                "spec": {"nodeName": node, "attacher": "ebs.csi.aws.com", "source": {"persistentVolumeName": "pv"}}}),
+        )
+    };
+    let told = |drained: &str, objects: Vec<Object>| {
+        let mut claim = claim(&[("Drained", drained)]);
+        claim.value["status"]["nodeName"] = "ip-10-0-0-1".into();
+        let all = [claim.clone(), node(), pod("left", &json!({}))];
+        let running = controller("karpenter", "karpenter", &labels(), "karpenter.sh");
+        let all = all.into_iter().chain(objects).chain(running);
+        waits_for(&World::of(all).explain(&claim))
+    };
+    let drained = told("True", vec![attachment("ip-10-0-0-1"), attachment("ip-10-0-0-2")]);
+    assert_eq!(drained.len(), 1, "{drained:?}");
+    assert_eq!(drained[0].0, "csi-ip-10-0-0-1");
+    assert!(told("True", vec![attachment("ip-10-0-0-2")]).is_empty());
+    let draining = told("Unknown", vec![attachment("ip-10-0-0-1")]);
+    assert_eq!(draining[0].0, "ip-10-0-0-1", "{draining:?}");
+    // A node without pods has the same wait.
+    let running = controller("karpenter", "karpenter", &labels(), "karpenter.sh");
+    let all = [node(), attachment("ip-10-0-0-1")].into_iter().chain(running);
+    let empty = waits_for(&World::of(all).explain_first());
+    assert!(
+        empty.iter().any(|(name, _)| name == "csi-ip-10-0-0-1"),
+        "{empty:?}"
     );
 }
 
