@@ -61,7 +61,7 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
         let others = before.iter().chain(&after).filter(|part| !part.is_empty());
         // An empty line behind each of them.
         let taken: usize = others.map(|part| part.lines().count() + 1).sum();
-        layout.first_steps(&report.steps, LINES.saturating_sub(taken))
+        layout.first_steps(report, LINES.saturating_sub(taken))
     };
     let [do_not, chain, not_read, _] = after;
     let last = layout.last(report, left_out, wide);

@@ -186,6 +186,9 @@ pub struct BlockerReport {
     /// Whether it sums up other objects.
     #[serde(skip)]
     pub rest: bool,
+    /// Whether it quotes a report about the object itself.
+    #[serde(skip)]
+    pub quotes: bool,
     /// What it waits for itself.
     pub blockers: Vec<BlockerReport>,
     /// The waits of its own finalizers, if it is terminating too.
@@ -465,6 +468,7 @@ impl From<&Blocker> for BlockerReport {
             says: blocker.says.to_string(),
             root_cause: blocker.is_root(),
             rest: blocker.rest,
+            quotes: blocker.report.is_some(),
             blockers: blocker.on.iter().map(Into::into).collect(),
             waits_for: blocker.waits.iter().map(Into::into).collect(),
         }

@@ -325,6 +325,7 @@ mod tests {
             says: "Running".into(),
             root_cause: true,
             rest: false,
+            quotes: false,
             blockers: Vec::new(),
             waits_for: Vec::new(),
         };

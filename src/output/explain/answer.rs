@@ -5,7 +5,10 @@ use unicode_width::UnicodeWidthStr;
 
 use super::layout::{Layout, sentence};
 use crate::{
-    diagnose::{Verdict, model::Liveness},
+    diagnose::{
+        Verdict,
+        model::{Liveness, Moment, StepKind},
+    },
     object::List,
     output::{
         flow::{Look, look_of_state},
@@ -14,7 +17,7 @@ use crate::{
     },
     report::{
         ObjectName,
-        explain::{BlockerReport, ExplainReport, FaultReport, HolderReport, WaitReport},
+        explain::{BlockerReport, ExplainReport, FaultReport, HolderReport, OutlookReport, WaitReport},
         gaps::first_names,
     },
 };
@@ -132,7 +135,16 @@ pub(in crate::output) fn paragraphs(report: &ExplainReport, wide: bool) -> Vec<S
         all.extend(answer(wait, told.copied(), is_deleted, wide));
     }
     let outlook = report.outlook.iter().filter(|outlook| !outlook.is_end());
-    let outlook = outlook.filter(|outlook| wide || !outlook.is_meanwhile());
+    // What a removal by hand would meet matters where one is offered.
+    let offers_removal = report
+        .steps
+        .iter()
+        .any(|step| step.kind == StepKind::RemoveFinalizer);
+    let matters = |outlook: &&OutlookReport| match outlook.when {
+        Moment::Removal => offers_removal,
+        _ => !outlook.is_meanwhile(),
+    };
+    let outlook = outlook.filter(|outlook| wide || matters(outlook));
     all.extend(
         outlook.map(|outlook| sentence(&format!("{}: {}", when::condition(outlook.when), outlook.then))),
     );
@@ -287,6 +299,8 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
             if first(wait).is_none_or(|blocker| blocker.object.is_some()) {
                 said.insert(0, format!("{fails}."));
             }
+            // What it failed in is the answer, if no object is.
+            said.extend(first_fact().filter(|_| wait.blockers.is_empty()));
             said
         }
         Verdict::Rejected => blocked(wait, "The removal would be refused by", "The removal is refused"),
@@ -370,7 +384,10 @@ fn blocker_in_sentences(blocker: &BlockerReport, by: &str, words: &str) -> Vec<S
 
 /// The blocker that the answer tells.
 pub(super) fn first(wait: &WaitReport) -> Option<&BlockerReport> {
-    wait.blockers.iter().find(|blocker| !blocker.rest)
+    let mut all = wait.blockers.iter().filter(|blocker| !blocker.rest);
+    // Who uses it tells more than a message about that.
+    let is_user = |blocker: &&BlockerReport| wait.verdict == Verdict::InUse && blocker.object.is_some();
+    all.clone().find(is_user).or_else(|| all.next())
 }
 
 /// Whether the first clause about the state stands in the reason already.

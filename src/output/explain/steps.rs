@@ -3,10 +3,10 @@
 
 use super::layout::{Layout, sentence};
 use crate::{
-    diagnose::Safety,
+    diagnose::{Safety, StepKind},
     object::capitalized,
     output::{paste, safe::harmless, when},
-    report::explain::StepReport,
+    report::explain::{ExplainReport, StepReport, WaitReport},
 };
 
 /// Indentation of a step's text and command.
@@ -30,8 +30,20 @@ impl Layout<'_> {
     }
 
     /// The first steps that fit into this many lines, and how many are left out. Those in front prepare those behind them, so
-    /// none is left out between two.
-    pub(super) fn first_steps(&self, steps: &[StepReport], lines: usize) -> (String, usize) {
+    /// none is left out between two. If not all fit, those that only show what is quoted above are left out first.
+    pub(super) fn first_steps(&self, report: &ExplainReport, lines: usize) -> (String, usize) {
+        let all = self.steps(&report.steps);
+        if all.lines().count() <= lines {
+            return (all, 0);
+        }
+        let shows_more = |step: &&StepReport| !shows_only_what_is_quoted(step, report);
+        let telling: Vec<_> = report.steps.iter().filter(shows_more).cloned().collect();
+        // A look stands before what costs something, even if it is at words that are quoted.
+        let steps = if telling.first().is_none_or(costs) {
+            &report.steps
+        } else {
+            &telling
+        };
         let first = |many: usize| steps.get(..many).unwrap_or(steps);
         let fits = |many: &usize| self.steps(first(*many)).lines().count() <= lines;
         let shown = (FEWEST.min(steps.len())..=steps.len())
@@ -46,7 +58,7 @@ impl Layout<'_> {
             .rev()
             .find(|shown| !is_cut_there(shown))
             .unwrap_or(shown);
-        (self.steps(first(shown)), steps.len() - shown)
+        (self.steps(first(shown)), report.steps.len() - shown)
     }
 
     fn step(&self, number: usize, step: &StepReport) -> String {
@@ -95,6 +107,24 @@ pub(in crate::output) fn blocks(steps: &[StepReport]) -> Vec<(String, &[StepRepo
         .chunk_by(|a, b| a.when == b.when && a.finalizer == b.finalizer)
         .filter_map(|block| Some((heading(block.first()?), block)))
         .collect()
+}
+
+/// Whether a step only prints the object itself, whose own words the answer quotes.
+fn shows_only_what_is_quoted(step: &StepReport, report: &ExplainReport) -> bool {
+    let is_of_step = |wait: &&WaitReport| {
+        let name = wait.finalizer.as_ref().map(|finalizer| &finalizer.name);
+        step.finalizer.is_none() || name == step.finalizer.as_ref()
+    };
+    let mut waits = report.waits_for.iter().filter(is_of_step);
+    let is_quoted = waits.any(|wait| wait.blockers.iter().any(|blocker| blocker.quotes));
+    let target = format!("{}/{}", report.target.resource, report.target.name);
+    let words = step.command.argv.as_deref().unwrap_or_default();
+    let reads_status = match words.get(1).map(String::as_str) {
+        Some("describe") => true,
+        Some("get") => words.iter().any(|word| word.contains(".status")),
+        _ => false,
+    };
+    is_quoted && reads_status && step.kind == StepKind::Look && words.contains(&target)
 }
 
 fn costs(step: &StepReport) -> bool {

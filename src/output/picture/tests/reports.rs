@@ -79,6 +79,7 @@ pub(super) fn explanation(text: &str) -> ExplainReport {
         says,
         root_cause: true,
         rest: false,
+        quotes: false,
         blockers: Vec::new(),
         waits_for: Vec::new(),
     };
