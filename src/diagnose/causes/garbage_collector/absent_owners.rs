@@ -226,14 +226,14 @@ fn add_collection(
             "the deletion of its namespace, or the garbage collector",
         )
     } else {
-        (Moment::WhoDeleted, "probably the garbage collector")
+        (Moment::WhoDeleted, "perhaps the garbage collector")
     };
-    let elsewhere = elsewhere.map_or_else(String::new, |where_it_is| format!(". {where_it_is}"));
+    let elsewhere = elsewhere.map_or_else(String::new, |where_it_is| {
+        format!(". An owner counts only in the object's own namespace. {where_it_is}")
+    });
     finding.outlook.push(Outlook {
         when,
-        then: format!(
-            "{who}: none of its owners is there ({names}). An owner counts only in the object's own namespace{elsewhere}"
-        ),
+        then: format!("{who}: none of its owners is there ({names}){elsewhere}"),
     });
     if object.deletion().is_none() {
         finding.steps.push(Step {

@@ -35,7 +35,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
     withstands_less(cluster, "pvc/copied", ns.name(), 16);
     story
         .says(&format!("ConfigMap owner exists in namespace {}", home.name()))
-        .says("probably the garbage collector")
+        .says("perhaps the garbage collector")
         .says("without metadata.ownerReferences, or it is deleted again at once")
         .is_careful();
     // The event is written before or after the deletion.
@@ -57,7 +57,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
     told(cluster, "pvc/outlived", ns.name())
         .never_says("exists in namespace")
         .says("owner ConfigMap owner has another uid: it was made anew")
-        .says("probably the garbage collector");
+        .says("perhaps the garbage collector");
 
     // No type has this kind. The garbage collector leaves the object alone, and the explanation says so. A user
     // deleted it.
@@ -73,7 +73,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
     delete(cluster, "pvc/strange", ns.name());
     told(cluster, "pvc/strange", ns.name())
         .says("owner Widget owner: the server has no such kind in example.test/v1, so the garbage collector leaves the object alone")
-        .never_says("probably the garbage collector");
+        .never_says("perhaps the garbage collector");
 
     // A user who may not read the owners is not told that they are gone.
     let reader = cluster
@@ -81,7 +81,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
         .may("get,list", "persistentvolumeclaims,pods,events")
         .create();
     told_to(cluster, &reader, "pvc/copied", ns.name())
-        .never_says("probably the garbage collector")
+        .never_says("perhaps the garbage collector")
         .never_says("does not exist in this namespace");
 
     // An owner in foreground deletion.
@@ -102,7 +102,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
     });
     told(cluster, "pvc/awaited", ns.name())
         .says("its owner ConfigMap owner can go too, which waits for it (blockOwnerDeletion)")
-        .never_says("probably the garbage collector");
+        .never_says("perhaps the garbage collector");
 
     for claim in ["copied", "outlived", "strange", "awaited"] {
         release(cluster, &format!("pvc/{claim}"), ns.name());
