@@ -61,9 +61,10 @@ enum Set {
     Eleventh,
     Twelfth,
     Thirteenth,
+    Fourteenth,
 }
 
-const SETS: [Set; 13] = [
+const SETS: [Set; 14] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -77,6 +78,7 @@ const SETS: [Set; 13] = [
     Set::Eleventh,
     Set::Twelfth,
     Set::Thirteenth,
+    Set::Fourteenth,
 ];
 
 #[derive(Debug, PartialEq, Eq)]
