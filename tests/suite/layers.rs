@@ -250,10 +250,14 @@ fn code_that_takes_said_text_apart_is_caught() {
 }
 
 /// Where a diagnosis reads fields by their paths, without a view of `src/diagnose/kinds/`, and whose fields these are.
-const FIELDS_OF_PRODUCTS: [(&str, &str); 11] = [
+const FIELDS_OF_PRODUCTS: [(&str, &str); 12] = [
     (
         "src/diagnose/causes/operators/external_resource.rs",
         "the addresses of a Gateway, a custom resource",
+    ),
+    (
+        "src/diagnose/causes/operators/known_finalizer.rs",
+        "the controller that a class of the Gateway API names",
     ),
     (
         "src/diagnose/causes/operators/never_by_hand.rs",

@@ -23,8 +23,8 @@
 //! # If it was a mistake
 //!
 //! For volumes and claims: `kubectl finalizers rescue TYPE/NAME` saves the object, sets `Retain`, lets the old object
-//! go and makes it again. If both are being deleted, the volume comes first. For other objects: `kubectl finalizers rescue TYPE/NAME --print-etcd-commands` shows what an
-//! administrator of etcd can do.
+//! go and makes it again. If both are being deleted, the volume comes first. For other objects:
+//! `kubectl finalizers rescue TYPE/NAME --print-etcd-commands` shows what an administrator of etcd can do.
 //!
 //! # If it was intended
 //!

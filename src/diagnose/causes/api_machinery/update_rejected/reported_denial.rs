@@ -5,8 +5,9 @@
 //! controller repeats that message in an event or a condition: `failed to clear finalizers: admission webhook "W"
 //! denied the request: …`. A controller that cleans up is denied other things too. So a message counts only if it mentions
 //! finalizers, or if the webhook that it names is asked about objects of this type alone and the message tells of no other
-//! request. A controller may also report it on the owner that it works for, as the Job controller does for a Pod. It counts whoever wrote it, because it does not stand alone: the webhook or policy that it
-//! names must match this object, and whether it still denies is tried out before a removal. Source:
+//! request. A controller may also report it on the owner that it works for, as the Job controller does for a Pod. It counts
+//! whoever wrote it, because it does not stand alone: the webhook or policy that it names must match this object, and whether
+//! it still denies is tried out before a removal. Source:
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
 //! `pkg/admission/plugin/policy/validating/dispatcher.go`, `kubernetes/apimachinery:pkg/api/errors/errors.go`
 //! NewInvalid and `pkg/api/validation/objectmeta.go` `FieldImmutableErrorMsg`.
@@ -19,6 +20,7 @@ use crate::{
             PAGE, add_rejection, admission_policy, edit_step, namespace_exemption,
         },
         complaint::{complaints, complaints_of_owner},
+        kinds::WebhookConfiguration,
         model::{Blocker, Finding, Safety, Step, Verdict, When},
         view::View,
     },
@@ -150,8 +152,8 @@ fn add_unknown_denier(name: &str, finding: &mut Finding, is_recent: bool, view: 
     let lists: Vec<_> = kinds.iter().map(|plural| view.list(group, plural, "")).collect();
     // One that exists, and is not asked about this update, has denied something else.
     let has_it = |configuration: &Object| {
-        let mut webhooks = configuration.list("/webhooks").iter();
-        configuration.name() == name || webhooks.any(|webhook| webhook["name"] == name)
+        let mut webhooks = WebhookConfiguration(configuration).webhooks();
+        configuration.name() == name || webhooks.any(|webhook| webhook.name() == name)
     };
     if lists.iter().flatten().any(|list| list.iter().any(has_it)) {
         return;
