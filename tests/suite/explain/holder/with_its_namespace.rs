@@ -70,7 +70,7 @@ fn an_operator_in_a_terminating_namespace_cannot_be_started_there() {
     story
         .has_root("Deployment velero: is itself being deleted")
         .has_root("Namespace velero: is being deleted")
-        .says("install the holder again")
+        .says("Install the controller again after that")
         .never_says("It runs")
         .never_advises("finalizers remove")
         .never_advises("scale")

@@ -68,7 +68,7 @@ fn a_database_without_a_primary_names_its_cluster() {
     assert_eq!(story.verdict(finalizer), "unknown", "{story}");
     story
         .says("none is Pod with cnpg.io/instanceRole=primary,cnpg.io/cluster=orders")
-        .says("Get the primary running again")
+        .says("If no primary runs, get it running again")
         .never_says("It runs")
         .never_says("It likely runs")
         // It may change the object, and may or may not be who must act.

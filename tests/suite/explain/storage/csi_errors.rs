@@ -196,7 +196,7 @@ fn distinguishes_an_attacher_without_rights_from_a_stopped_one() {
     assert_eq!(story.verdict(finalizer), "failing");
     story
         .says("is forbidden: User")
-        .says("see whether the sidecar lacks the right to patch volumeattachments.storage.k8s.io")
+        .says("still lacks the right to patch volumeattachments.storage.k8s.io")
         .never_advises("finalizers remove")
         .is_careful();
     let asked = story
