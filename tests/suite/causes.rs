@@ -84,7 +84,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 48] = [
+const HELPERS: [&str; 50] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -101,6 +101,7 @@ const HELPERS: [&str; 48] = [
     "leftovers/missing_namespace",
     "network/ip_range",
     "operators/holder_report",
+    "operators/pruned",
     "operators/referenced_by",
     "operators/resumed",
     "operators/surroundings/finalizer_name",
@@ -115,6 +116,7 @@ const HELPERS: [&str; 48] = [
     "operators/waits_for/objects",
     "operators/waits_for/state",
     "pods/kubelet",
+    "pods/missing_device_driver",
     "pods/missing_node_plugin",
     "pods/pod_garbage_collector",
     "storage/stop_consumers",
