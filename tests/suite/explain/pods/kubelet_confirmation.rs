@@ -181,7 +181,7 @@ fn a_ready_node_without_the_driver_of_a_device_is_named() {
         .says("spec.nodeName=")
         .never_advises("--force")
         .is_careful();
-    withstands_less(cluster, "pod/p", ns.name(), 9);
+    withstands_less(cluster, "pod/p", ns.name(), 10);
     // A slice of another node does not help. One of this node says that the driver is there.
     let offered = |on: &str| {
         cluster.apply(&format!(
