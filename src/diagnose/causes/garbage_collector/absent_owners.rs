@@ -233,7 +233,7 @@ fn add_collection(
     });
     finding.outlook.push(Outlook {
         when,
-        then: format!("{who}: none of its owners is there ({names}){elsewhere}"),
+        then: format!("{who}, because none of its owners is there ({names}){elsewhere}"),
     });
     if object.deletion().is_none() {
         finding.steps.push(Step {

@@ -6,7 +6,7 @@
 //! and "remove deletionTimestamp".
 //!
 //! ```text
-//! $ kubectl finalizers explain rabbitmqclusters.rabbitmq.com/queue -n shop --from tests/causes/products.yaml
+//! $ kubectl finalizers explain pvc/orders -n shop --from tests/causes/storage.yaml
 //! ```
 //!
 //! # Why

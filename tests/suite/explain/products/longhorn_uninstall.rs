@@ -49,7 +49,7 @@ fn a_ceph_cluster_waits_for_its_pools() {
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(finalizer), "in-use", "{story}");
     story
-        .has_root("CephBlockPool replicapool: is of a type that must be empty first")
+        .has_root("CephBlockPool replicapool: must go first")
         .says(said)
         .says("restore-deleted")
         .never_says("elsewhere")

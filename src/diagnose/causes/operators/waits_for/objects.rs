@@ -306,7 +306,7 @@ fn relation_in_words(object: &Object, other: &Object, relation: Relation, view: 
         Relation::Parent => {
             referenced_by::is_child(object, other).then(|| format!("it belongs to it{deletion_state}"))
         }
-        Relation::OfType => Some(format!("is of a type that must be empty first{deletion_state}")),
+        Relation::OfType => Some(format!("must go first{deletion_state}")),
     }
 }
 
