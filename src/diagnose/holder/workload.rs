@@ -49,6 +49,7 @@ pub(super) fn add_workloads(
     // A workload that cannot be searched for may be there.
     let mut complete = !named.is_empty() && named.len() == entry.holder.workloads.len();
     let (mut own, mut others): (Vec<&Object>, Vec<&Object>) = Default::default();
+    let mut elsewhere = BTreeSet::new();
     for workload in &named {
         let Some(labels) = instance_labels(workload, target) else {
             complete = false;
@@ -60,7 +61,13 @@ pub(super) fn add_workloads(
                     .into_iter()
                     .partition(|object| fits(object, workload, entry));
                 own.extend(fit);
-                others.extend(rest);
+                // A description by the image alone fits any name. Another image is no sign then, and no proof of absence: a
+                // mirror may have renamed it.
+                if workload.name.as_deref() == Some("*") {
+                    elsewhere.extend(rest.into_iter().map(Object::uid));
+                } else {
+                    others.extend(rest);
+                }
             }
             Err(missing) => {
                 complete = false;
@@ -90,6 +97,7 @@ pub(super) fn add_workloads(
         );
         holder.add(sign.about(object.reference()));
     }
+    known.extend(elsewhere);
     if complete && known.is_empty() {
         holder.add(Sign::new(
             Trace::Workload,
