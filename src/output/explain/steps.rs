@@ -130,3 +130,116 @@ fn shows_only_what_is_quoted(step: &StepReport, report: &ExplainReport) -> bool 
 fn costs(step: &StepReport) -> bool {
     step.safety == Safety::Destructive
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::{
+        command::Command,
+        diagnose::{Verdict, model::When},
+        object::{Finalizer, List, ObjectRef},
+        output::Style,
+        report::explain::BlockerReport,
+    };
+
+    const FINALIZER: &str = "x.test/clean";
+
+    fn step(command: &Command, safety: Safety) -> StepReport {
+        StepReport {
+            finalizer: Some(FINALIZER.to_owned()),
+            when: When::Now,
+            kind: if safety == Safety::ReadOnly {
+                StepKind::Look
+            } else {
+                StepKind::Change
+            },
+            text: format!("step with {}", command.argv().join(" ")),
+            command: command.into(),
+            safety,
+            read_only: safety == Safety::ReadOnly,
+            needs_input: Vec::new(),
+            lets_go: Vec::new(),
+        }
+    }
+
+    /// A bucket whose own words are quoted, or not.
+    fn report(quotes: bool, steps: Vec<StepReport>) -> ExplainReport {
+        let target = ObjectRef {
+            type_name: "buckets.x.test".into(),
+            kind: "Bucket".into(),
+            api_version: "x.test/v1".into(),
+            namespace: Some("shop".into()),
+            name: "b".into(),
+            uid: "u".into(),
+        };
+        let quote = BlockerReport {
+            object: None,
+            says: "no such zone".into(),
+            root_cause: true,
+            rest: false,
+            quotes,
+            blockers: Vec::new(),
+            waits_for: Vec::new(),
+        };
+        let wait = WaitReport {
+            finalizer: Some(Finalizer {
+                list: List::Metadata,
+                name: FINALIZER.to_owned(),
+            }),
+            verdict: Verdict::Failing,
+            says: String::new(),
+            holder: None,
+            once: None,
+            work: None,
+            now: Vec::new(),
+            protects: None,
+            if_removed: None,
+            blockers: vec![quote],
+            cause: None,
+        };
+        ExplainReport {
+            gone: false,
+            waits_for: vec![wait],
+            steps,
+            ..ExplainReport::gone(&target, Timestamp::UNIX_EPOCH)
+        }
+    }
+
+    #[test]
+    fn where_room_is_scarce_a_step_that_prints_what_is_quoted_is_left_out_first() {
+        let describe = Command::describe("buckets.x.test", "b", "shop");
+        let other = Command::describe("zones.x.test", "z", "shop");
+        let keep = Command::merge_patch("buckets.x.test", "b", "shop", "{}");
+        let steps = |second: Safety| {
+            vec![
+                step(&describe, Safety::ReadOnly),
+                step(&other, second),
+                step(&keep, Safety::Safe),
+            ]
+        };
+        let style = Style::default();
+        let layout = Layout::new(&style);
+        let shown = |report: &ExplainReport, lines: usize| layout.first_steps(report, lines);
+        let lines_of_two = 5;
+
+        let (text, left_out) = shown(&report(true, steps(Safety::ReadOnly)), lines_of_two);
+        assert!(
+            !text.contains("describe buckets.x.test/b") && text.contains("patch"),
+            "{text}"
+        );
+        assert_eq!(left_out, 1);
+        // Without the quote it is the first thing to see.
+        let (text, _) = shown(&report(false, steps(Safety::ReadOnly)), lines_of_two);
+        assert!(
+            text.contains("describe buckets.x.test/b") && !text.contains("patch"),
+            "{text}"
+        );
+        // A look stands before what destroys.
+        let (text, _) = shown(&report(true, steps(Safety::Destructive)), lines_of_two);
+        assert!(text.contains("describe buckets.x.test/b"), "{text}");
+        let (_, left_out) = shown(&report(true, steps(Safety::ReadOnly)), 100);
+        assert_eq!(left_out, 0);
+    }
+}
