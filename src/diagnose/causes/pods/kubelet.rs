@@ -49,7 +49,7 @@ pub(crate) fn not_finished_by_kubelet(
     let why = if !running.is_empty() {
         format!("it says that these containers still run: {}", running.join(", "))
     } else if Pod(pod).is_finished() || Pod(pod).has_only_ended_containers() {
-        "its containers have ended, so the clean-up on the node is left, as a rule a volume to unmount or a device to give back"
+        "its containers have ended, so the clean-up on the node is left, as a rule a volume to unmount"
             .to_owned()
     } else {
         "a container cannot be killed, or a volume cannot be unmounted".to_owned()

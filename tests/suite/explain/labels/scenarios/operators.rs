@@ -33,7 +33,7 @@ pub(super) const ALL: &[Scenario] = &[
         .tells(&["operators/renamed_finalizer"]),
     scenario("finishedrun", run_that_a_policy_locks).steps(1, 1),
     scenario("configured", configuration_in_use).tells(&["operators/waits_for"]),
-    scenario("paused", object_that_is_paused).steps(2, 2),
+    scenario("paused", object_that_is_paused).steps(3, 3),
     scenario("crashing", object_of_a_crashing_operator),
     scenario("off", object_of_an_operator_that_is_off).steps(2, 1),
     scenario("idle", object_that_a_running_operator_leaves_alone)

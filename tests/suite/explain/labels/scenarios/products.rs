@@ -32,10 +32,10 @@ pub(super) const ALL: &[Scenario] = &[
         .tells(&["products/olm_subscription"]),
     scenario("project", project_in_use),
     scenario("projectless", application_without_its_project)
-        .steps(2, 2)
+        .steps(3, 2)
         .fills(&[("TIME", "2026-01-31T12:00:00Z")]),
     scenario("parent", application_with_a_child_that_stays)
-        .steps(2, 2)
+        .steps(3, 2)
         .fills(&[("TIME", "2026-01-31T12:00:00Z")])
         .tells(&["products/deployed_resources"]),
     scenario("flux", release_without_its_account).steps(2, 1),
