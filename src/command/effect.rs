@@ -75,7 +75,8 @@ impl Command {
         let has = |wanted: &str| words.iter().any(|word| word == wanted);
         let is_of_object =
             has(&format!("{type_name}/{name}")) || words.windows(2).any(|pair| pair == [type_name, name]);
-        let is_meant = has("patch") && has("--type=merge") && !has("--subresource=status") && is_of_object;
+        let is_merge = has("--type=merge") || words.windows(2).any(|pair| pair == ["--type", "merge"]);
+        let is_meant = has("patch") && is_merge && !has("--subresource=status") && is_of_object;
         let at = words.iter().position(|word| word == "-p").filter(|_| is_meant)?;
         serde_json::from_str(words.get(at + 1)?).ok()
     }

@@ -323,3 +323,24 @@ fn a_namespace_that_every_cluster_needs_is_never_deleted() {
         "kubectl delete namespace/kube-system-2"
     );
 }
+
+#[test]
+fn the_merge_patch_of_an_object_is_read_in_both_spellings_of_the_flag() {
+    let patch =
+        |template: &'static str| Command::of(template, ["shop"]).merge_patch_of("buckets.x.test", "b");
+    let expected = Some(serde_json::json!({"spec": {"keep": true}}));
+    for template in [
+        "kubectl -n {} patch buckets.x.test b --type=merge -p '{\"spec\":{\"keep\":true}}'",
+        "kubectl -n {} patch buckets.x.test b --type merge -p '{\"spec\":{\"keep\":true}}'",
+    ] {
+        assert_eq!(patch(template), expected, "{template}");
+    }
+    for template in [
+        "kubectl -n {} patch buckets.x.test other --type=merge -p '{\"spec\":{\"keep\":true}}'",
+        "kubectl -n {} patch buckets.x.test b --type=json -p '{\"spec\":{\"keep\":true}}'",
+        "kubectl -n {} patch buckets.x.test b --subresource=status --type=merge -p '{\"spec\":{\"keep\":true}}'",
+        "kubectl -n {} get buckets.x.test b",
+    ] {
+        assert_eq!(patch(template), None, "{template}");
+    }
+}
