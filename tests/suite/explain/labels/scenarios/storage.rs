@@ -38,7 +38,7 @@ pub(super) const ALL: &[Scenario] = &[
         .steps(2, 2)
         .tells(&["storage/csi_errors"]),
     scenario("source", source_of_no_snapshot)
-        .steps(2, 1)
+        .steps(4, 3)
         .tells(&["storage/source_protection"]),
     scenario("cloned", source_of_a_clone).steps(3, 2),
     scenario("restored", source_of_a_restore).steps(1, 1),
@@ -172,7 +172,10 @@ fn volume_without_a_driver(cluster: &Cluster, name: &str) -> Target {
 fn source_of_no_snapshot(cluster: &Cluster, name: &str) -> Target {
     let held = ", finalizers: [snapshot.storage.kubernetes.io/pvc-as-source-protection]";
     bound_claim(cluster, name, held);
-    claim_in_deletion(cluster, name)
+    let claim = claim_in_deletion(cluster, name);
+    // Its controller is late, and not only on a slow machine.
+    cluster.deleted_earlier(&format!("persistentvolumeclaims/{name}/data"), 90);
+    claim
 }
 
 fn attachment_without_a_driver(cluster: &Cluster, name: &str) -> Target {
