@@ -177,6 +177,12 @@ fn domain(name: &str) -> Option<String> {
     (candidate.contains('.') && candidate.split('.').all(label)).then_some(candidate)
 }
 
+/// Whether a name says in a domain whose it is.
+pub(super) fn has_domain(name: &str) -> bool {
+    let last = domain(name).and_then(|domain| domain.rsplit('.').next().map(str::to_owned));
+    last.is_some_and(|last| !NOISE.contains(&&*last))
+}
+
 /// Whether two names, of finalizers or groups, have a domain of one project.
 pub fn is_of_one_project(name: &str, other: &str) -> bool {
     let (domain, other) = (domain(name), domain(other));

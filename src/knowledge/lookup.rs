@@ -3,10 +3,12 @@
 //! The rules, the strongest first. A guess (a last resort, or a pattern too short without a kind) loses to
 //! everything. An exact name beats a pattern. A current name beats a former one. An entry about the object's
 //! kind beats one about other kinds. More fixed characters beat fewer. The user's entries beat ours. An entry
-//! with `kinds-only` never matches on other kinds.
+//! with `kinds-only` never matches on other kinds, nor does one whose name has no domain: products copy such names from each
+//! other.
 
 use serde::Serialize;
 
+use super::deduce::has_domain;
 use super::schema::{Consequence, Entry, GroupKind, List, Match};
 use super::{Knowledge, builtin};
 use crate::object::Finalizer;
@@ -154,7 +156,7 @@ fn fit(entry: &Entry, name: &str, kind: Option<GroupKind<'_>>, from_user: bool) 
         return None;
     }
     let about = kind.is_none_or(|kind| entry.is_about(kind));
-    if entry.kinds_only && !about {
+    if !about && (entry.kinds_only || (entry.r#match == Match::Exact && !has_domain(name))) {
         return None;
     }
     let spelling = match entry.r#match {
@@ -219,6 +221,19 @@ mod tests {
         assert!(flux("Kustomization", "kustomize.toolkit.fluxcd.io").contains("kustomize-controller"));
         assert!(flux("GitRepository", "source.toolkit.fluxcd.io").contains("source-controller"));
         assert_eq!(Knowledge::builtin().lookup_all("finalizers.fluxcd.io").len(), 6);
+    }
+
+    #[test]
+    fn a_name_without_a_domain_counts_on_the_kinds_of_its_entry_only() {
+        let name = "inferenceservice.finalizers";
+        let on = |group| entry_for(name, Some(("InferenceService", group)));
+        assert_eq!(on("serving.kserve.io").as_deref(), Some(name));
+        assert_eq!(on("ome.io"), None);
+        // Nobody said of what kind it is: then it may be this one.
+        assert_eq!(entry_for(name, None).as_deref(), Some(name));
+        // A domain says whose it is on any kind.
+        let flux = entry_for("finalizers.fluxcd.io", Some(("Widget", "example.com")));
+        assert_eq!(flux.as_deref(), Some("finalizers.fluxcd.io"));
     }
 
     #[test]

@@ -47,6 +47,9 @@ pub struct Deployer {
     /// Its names in `metadata.managedFields`, which can contain `*`.
     #[serde(default)]
     pub field_managers: Vec<String>,
+    /// The API groups of its own objects. On those it is a controller, which removes the finalizers that it puts on.
+    #[serde(default)]
+    pub groups: Vec<String>,
     /// How often it applies a manifest.
     #[serde(default)]
     pub applies: Applies,
