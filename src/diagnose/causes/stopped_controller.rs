@@ -85,7 +85,10 @@ fn repair_step(workload: &ObjectRef, sign: &Sign) -> Step {
                 "see what stops {} ({}). Once it works again, it goes on",
                 workload.name, sign.value
             ),
-            Command::describe(&workload.type_name, &workload.name, workload.place()),
+            match &sign.shown_by {
+                Some(command) => command.clone(),
+                None => Command::describe(&workload.type_name, &workload.name, workload.place()),
+            },
         ),
     };
     Step {

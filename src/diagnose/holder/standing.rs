@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 
 use crate::{
+    command::Command,
     diagnose::{
         holder::{
             off,
@@ -32,6 +33,8 @@ struct Standing {
     since: Option<Timestamp>,
     /// What its Pods report as the reason why they do not run. A Pod that only is not ready may be starting.
     is_explained: bool,
+    /// What shows why a container of it ended.
+    shown_by: Option<Command>,
 }
 
 /// Adds the state of a workload as a sign.
@@ -42,6 +45,7 @@ pub(super) fn add_standing(object: &Object, strength: Strength, holder: &mut Hol
         value,
         since,
         is_explained,
+        shown_by,
     } = standing(object, view);
     let sign = Sign::new(Trace::Workload, tells, strength, name_of(object), value);
     let is_long = since.is_some_and(|since| Age::between(since, view.now()).0 > timing::UNSEEN_CONTROLLER);
@@ -50,6 +54,7 @@ pub(super) fn add_standing(object: &Object, strength: Strength, holder: &mut Hol
         .about(object.reference())
         .at(since)
         .lasting(is_explained || is_long);
+    sign.shown_by = shown_by;
     let event = (tells == Tells::Off)
         .then(|| off::scale_down_event(object, holder, view))
         .flatten();
@@ -96,6 +101,7 @@ fn standing(object: &Object, view: &View<'_>) -> Standing {
         value: ends,
         since: Some(since),
         is_explained: true,
+        shown_by: None,
     }
 }
 
@@ -110,6 +116,7 @@ fn standing_of_job(job: &Object) -> Standing {
         value,
         since: None,
         is_explained: false,
+        shown_by: None,
     }
 }
 
@@ -158,6 +165,7 @@ fn standing_of_replicas(object: &Object, view: &View<'_>) -> Standing {
             value: "is meant to run on no node".to_owned(),
             since: None,
             is_explained: false,
+            shown_by: None,
         };
     }
     if wanted == 0 {
@@ -172,14 +180,19 @@ fn standing_of_replicas(object: &Object, view: &View<'_>) -> Standing {
             value: format!("is scaled to 0 replicas{who}"),
             since: scaled.map(|change| change.time),
             is_explained: false,
+            shown_by: None,
         };
     }
     let (since, lasting) = condition_since(object, "Available", ready > 0, view);
+    let mut shown_by = None;
     let (tells, why, is_explained) = if ready > 0 {
         (Tells::Alive, String::new(), false)
     } else {
         match why_not_ready(object, view) {
-            Ok(Some(why)) => (Tells::Failing, format!(": {why}"), true),
+            Ok(Some((why, command))) => {
+                shown_by = command;
+                (Tells::Failing, format!(": {why}"), true)
+            }
             Ok(None) => (Tells::Failing, String::new(), false),
             Err(missing) => {
                 let why = format!(": why is not known, {}", missing.in_words());
@@ -193,6 +206,7 @@ fn standing_of_replicas(object: &Object, view: &View<'_>) -> Standing {
         value: format!("{ready} of {wanted} ready{lasting}{why}"),
         since,
         is_explained,
+        shown_by,
     }
 }
 
@@ -210,8 +224,8 @@ fn condition_since(
     (since, words)
 }
 
-/// Why no Pod of the workload is ready, in the words of the first Pod that says it.
-fn why_not_ready(object: &Object, view: &View<'_>) -> Result<Option<String>, Missing> {
+/// Why no Pod of the workload is ready, in the words of the first Pod that says it, and a command that shows more.
+fn why_not_ready(object: &Object, view: &View<'_>) -> Result<Option<(String, Option<Command>)>, Missing> {
     let selector: Vec<_> = Workload(object)
         .selected_labels()
         .into_iter()
@@ -219,13 +233,23 @@ fn why_not_ready(object: &Object, view: &View<'_>) -> Result<Option<String>, Mis
         .collect();
     if !selector.is_empty() {
         let pods = view.search("", "pods", object.namespace(), By::Labels(selector.join(",")))?;
-        if let Some(problem) = pods.iter().find_map(|pod| Pod(pod).problem()) {
+        let problem = |pod| Some((Pod(pod).problem()?, last_words(pod)));
+        if let Some(problem) = pods.iter().find_map(problem) {
             return Ok(Some(problem));
         }
     }
     // The controller may not create Pods: no account, no room in a quota, or a namespace in deletion.
     let (status, reason, message) = object.condition("ReplicaFailure").unwrap_or_default();
-    Ok((status == "True").then(|| format!("{reason}: {message}")))
+    Ok((status == "True").then(|| (format!("{reason}: {message}"), None)))
+}
+
+/// What the container that ended has logged before. The log of the one that runs now may be empty.
+fn last_words(pod: &Object) -> Option<Command> {
+    let crash = Pod(pod).crash()?;
+    Some(Command::of(
+        "kubectl -n {} logs {} --container {} --previous --tail=50",
+        [pod.namespace(), pod.name(), crash.container],
+    ))
 }
 
 fn standing_of_pod(pod: &Object, view: &View<'_>) -> Standing {
@@ -245,6 +269,7 @@ fn standing_of_pod(pod: &Object, view: &View<'_>) -> Standing {
         value,
         since,
         is_explained,
+        shown_by: last_words(pod),
     }
 }
 

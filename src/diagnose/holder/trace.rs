@@ -96,6 +96,8 @@ pub struct Sign {
     pub before: Option<(i64, &'static str)>,
     /// The right that a ServiceAccount lacks, and a command that says `yes` once it has the right.
     pub lacks: Option<(String, Command)>,
+    /// What shows why the workload does not run, if that is not in the workload itself.
+    pub shown_by: Option<Command>,
 }
 
 impl Sign {
@@ -121,6 +123,7 @@ impl Sign {
             lasts: false,
             before: None,
             lacks: None,
+            shown_by: None,
         }
     }
 

@@ -5,11 +5,44 @@ use serde_json::Value;
 use crate::{
     diagnose::kinds::{
         pod_spec::PodSpec,
-        read::{list, some_text, text},
+        read::{boolean, list, number, some_text, text},
         volume::Volume,
     },
     snapshot::facts::Object,
 };
+
+/// A container that ended, was started again, and is not ready. It may end again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Crash<'a> {
+    /// Its name.
+    pub(crate) container: &'a str,
+    restarts: i64,
+    exit_code: i64,
+    reason: &'a str,
+}
+
+impl Crash<'_> {
+    /// What happened, without the name of the Pod.
+    fn in_words(self) -> String {
+        let Crash {
+            container,
+            restarts,
+            exit_code,
+            reason,
+        } = self;
+        // The kubelet writes these two for every exit code.
+        let why = match reason {
+            "" | "Error" | "Completed" => String::new(),
+            reason => format!(", {reason}"),
+        };
+        let times = if restarts == 1 {
+            "once"
+        } else {
+            &format!("{restarts} times")
+        };
+        format!("container {container} was restarted {times} (last exit code {exit_code}{why})")
+    }
+}
 
 /// A Pod.
 #[derive(Clone, Copy)]
@@ -34,21 +67,18 @@ impl<'a> Pod<'a> {
     /// What keeps the Pod from running, in the literal words, because people search for them.
     pub(crate) fn problem(self) -> Option<String> {
         let pod = self.0;
-        let waiting = pod
-            .list("/status/initContainerStatuses")
-            .iter()
-            .chain(pod.list("/status/containerStatuses"))
-            .filter_map(|container| container.pointer("/state/waiting"))
-            .find_map(|waiting| {
-                let reason = text(waiting, "/reason");
-                // Every Pod passes through these states, so they are no problem.
-                (!matches!(reason, "" | "ContainerCreating" | "PodInitializing")).then(|| {
-                    match text(waiting, "/message") {
-                        "" => reason.to_owned(),
-                        message => format!("{reason}: {message}"),
-                    }
-                })
-            });
+        let waiting = self.container_statuses().find_map(|status| {
+            let waiting = status.pointer("/state/waiting")?;
+            let reason = text(waiting, "/reason");
+            // The kubelet repeats its own back-off there, with the uid of the Pod.
+            let message = crash(status).map_or_else(|| text(waiting, "/message").to_owned(), Crash::in_words);
+            // Every Pod passes through these states, so they are no problem.
+            (!matches!(reason, "" | "ContainerCreating" | "PodInitializing")).then(|| match &*message {
+                "" => reason.to_owned(),
+                message => format!("{reason}: {message}"),
+            })
+        });
+        let waiting = waiting.or_else(|| self.crash().map(Crash::in_words));
         waiting.or_else(|| {
             let (status, reason, message) = pod.condition("PodScheduled")?;
             let gates: Vec<_> = self.scheduling_gates().collect();
@@ -58,6 +88,16 @@ impl<'a> Pod<'a> {
             };
             (status == "False").then(|| format!("{reason}: {message}{gates}"))
         })
+    }
+
+    /// The first of its containers that was started again, and is not ready.
+    pub(crate) fn crash(self) -> Option<Crash<'a>> {
+        self.container_statuses().find_map(crash)
+    }
+
+    fn container_statuses(self) -> impl Iterator<Item = &'a Value> {
+        let init = self.0.list("/status/initContainerStatuses");
+        init.iter().chain(self.0.list("/status/containerStatuses"))
     }
 
     /// The gates that keep it from being scheduled. Whoever set one takes it away.
@@ -136,6 +176,18 @@ impl<'a> Pod<'a> {
             (every_key || this_key) && matches!(text(toleration, "/effect"), "" | "NoSchedule")
         })
     }
+}
+
+/// How the container of this status ended before, if it is not ready now.
+fn crash(status: &Value) -> Option<Crash<'_>> {
+    let ended = status.pointer("/lastState/terminated")?;
+    let restarts = number(status, "/restartCount").filter(|count| *count > 0)?;
+    (boolean(status, "/ready") != Some(true)).then(|| Crash {
+        container: text(status, "/name"),
+        restarts,
+        exit_code: number(ended, "/exitCode").unwrap_or_default(),
+        reason: text(ended, "/reason"),
+    })
 }
 
 #[cfg(test)]
@@ -262,6 +314,62 @@ mod tests {
             reads!(pod => Pod;
                 |pod| pod.problem() => Some("ErrImagePull: no such image"), absent None::<()>;
             );
+        }
+    }
+
+    #[test]
+    fn a_container_that_ends_again_and_again_is_a_problem() {
+        let ended = |exit_code, reason: &str| {
+            Some(core::ContainerState {
+                terminated: Some(core::ContainerStateTerminated {
+                    exit_code,
+                    reason: Some(reason.into()),
+                    ..Default::default()
+                }),
+                ..Default::default()
+            })
+        };
+        let back_off = waiting(
+            "CrashLoopBackOff",
+            Some("back-off 5m0s restarting failed container"),
+        );
+        for (state, exit_code, reason, restarts, problem) in [
+            (
+                back_off,
+                2,
+                "Error",
+                13,
+                "CrashLoopBackOff: container a was restarted 13 times (last exit code 2)",
+            ),
+            // Between two crashes it runs.
+            (
+                core::ContainerState::default(),
+                137,
+                "OOMKilled",
+                1,
+                "container a was restarted once (last exit code 137, OOMKilled)",
+            ),
+        ] {
+            let crashed = core::ContainerStatus {
+                last_state: ended(exit_code, reason),
+                restart_count: restarts,
+                ..status("a", state)
+            };
+            let ready = core::ContainerStatus {
+                ready: true,
+                ..crashed.clone()
+            };
+            let of = |status: core::ContainerStatus| {
+                let status = core::PodStatus {
+                    container_statuses: Some(vec![status]),
+                    ..Default::default()
+                };
+                let pod =
+                    serde_json::to_value(pod(core::PodSpec::default(), status)).expect("an object as JSON");
+                bare("", "pods", "Pod", pod)
+            };
+            assert_eq!(Pod(&of(crashed)).problem().as_deref(), Some(problem));
+            assert_eq!(Pod(&of(ready)).crash(), None, "it came back");
         }
     }
 

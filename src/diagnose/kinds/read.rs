@@ -20,6 +20,11 @@ pub(super) fn boolean(part: &Value, pointer: &str) -> Option<bool> {
     part.pointer(pointer).and_then(Value::as_bool)
 }
 
+/// A whole number.
+pub(super) fn number(part: &Value, pointer: &str) -> Option<i64> {
+    part.pointer(pointer).and_then(Value::as_i64)
+}
+
 /// A time.
 pub(super) fn time(part: &Value, pointer: &str) -> Option<Timestamp> {
     text(part, pointer).parse().ok()
