@@ -242,35 +242,71 @@ pub(super) fn add_renewed_leases(wanted: &Wanted, holder: &mut Holder, view: &Vi
     }
 }
 
-/// Adds Leases whose name ends in the finalizer's domain or the object's group, as operators made with
-/// Kubebuilder name them (`8f2a.example.com`).
+/// Adds Leases of the finalizer's domain.
 pub(super) fn add_leases_of_domain(
     object: &Object,
     finalizer: &Finalizer,
     holder: &mut Holder,
     view: &View<'_>,
 ) {
+    match leases_of_domain(object, finalizer, view) {
+        Ok(leases) => {
+            for lease in leases {
+                add_lease(lease, false, Strength::Moderate, holder, view);
+            }
+        }
+        Err(missing) => holder.add_missing(&missing),
+    }
+}
+
+/// The Pod that leads by the one Lease of the finalizer's domain, as far as a Lease tells.
+#[derive(Debug)]
+pub struct Leader<'a> {
+    /// The Lease.
+    pub lease: &'a Object,
+    /// The name of the Pod. Leader election writes it first, and the Pod may be gone.
+    pub pod: &'a str,
+    /// Whether it renews the Lease.
+    pub leads: bool,
+}
+
+/// Who leads by the one Lease of the finalizer's domain. Several Leases are of several programs, so they tell nothing.
+pub fn leader_of_domain<'a>(object: &Object, finalizer: &Finalizer, view: &View<'a>) -> Option<Leader<'a>> {
+    let Ok([lease]) = <[&Object; 1]>::try_from(leases_of_domain(object, finalizer, view).ok()?) else {
+        return None;
+    };
+    let pod = Lease(lease).leader().split('_').next().unwrap_or_default();
+    let (_, life) = life_of_lease(lease, view.now())?;
+    (!pod.is_empty()).then_some(Leader {
+        lease,
+        pod,
+        leads: matches!(life, Life::Renewing { .. }),
+    })
+}
+
+/// The Leases whose name ends in the finalizer's domain or the object's group, as operators made with Kubebuilder name them
+/// (`8f2a.example.com`).
+fn leases_of_domain<'a>(
+    object: &Object,
+    finalizer: &Finalizer,
+    view: &View<'a>,
+) -> Result<Vec<&'a Object>, Missing> {
     let domain = finalizer.name.split('/').next().unwrap_or_default();
     let words: Vec<_> = [domain, object.resource.group.as_str()]
         .into_iter()
         .filter(|word| word.contains('.') && !word.ends_with("k8s.io") && !word.ends_with("kubernetes.io"))
         .collect();
     if words.is_empty() {
-        return;
+        return Ok(Vec::new());
     }
-    let leases = match view.list("coordination.k8s.io", "leases", "") {
-        Ok(leases) => leases,
-        Err(missing) => return holder.add_missing(&missing),
-    };
-    for lease in leases {
-        let fits = |word: &&str| {
+    let fits = |lease: &&Object| {
+        words.iter().any(|word| {
             let rest = lease.name().strip_suffix(*word);
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
-        if words.iter().any(fits) {
-            add_lease(lease, false, Strength::Moderate, holder, view);
-        }
-    }
+        })
+    };
+    let leases = view.list("coordination.k8s.io", "leases", "")?;
+    Ok(leases.iter().filter(fits).collect())
 }
 
 #[cfg(test)]

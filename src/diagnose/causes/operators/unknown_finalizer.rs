@@ -58,11 +58,12 @@ use crate::{
             operators::holder_report,
         },
         holder,
+        holder::{Holder, Leader},
         model::{Finding, Page, Safety, Step, When},
         view::View,
     },
     knowledge::Consequence,
-    object::{Age, Finalizer},
+    object::{Age, Finalizer, short_type},
     snapshot::facts::Object,
 };
 
@@ -85,6 +86,15 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
     );
     // The report may tell of a cause of its own already.
     finding.wait.page.get_or_insert(Page::of(module_path!()));
+    let leader = holder::leader_of_domain(object, finalizer, view);
+    if let Some(leader) = &leader {
+        finding.say(leader_in_words(leader));
+    }
+    finding.steps.extend(logs_step(
+        object,
+        &holder,
+        leader.as_ref().filter(|leader| leader.leads),
+    ));
     finding.steps.push(find_others_step(finalizer));
     finding.steps.extend(holder_report::removal_step(
         object,
@@ -103,7 +113,7 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
 fn name_of_controller(object: &Object, finalizer: &Finalizer) -> String {
     let author = holder::author_and_last_change(object, finalizer).map(|(author, _)| author);
     author
-        .filter(|name| holder::is_telling(name) && !holder::is_tool(name))
+        .filter(|name| holder::is_telling(name) && !holder::is_tool_on(object, name))
         .unwrap_or_else(|| "a controller that is not in the catalogue".to_owned())
 }
 
@@ -125,7 +135,7 @@ fn say_author(object: &Object, finalizer: &Finalizer, finding: &mut Finding, vie
         return;
     };
     let ago = Age::between(last, view.now());
-    if holder::is_tool(&author) {
+    if holder::is_tool_on(object, &author) {
         finding.say(format!(
             "Field manager \"{author}\" put it on {ago} ago or earlier, from a manifest. That tool never removes it"
         ));
@@ -136,12 +146,54 @@ fn say_author(object: &Object, finalizer: &Finalizer, finding: &mut Finding, vie
     }
 }
 
+/// Probably the controller: a Lease of the same domain is that of the same product.
+fn leader_in_words(leader: &Leader<'_>) -> String {
+    let Leader { lease, pod, leads } = leader;
+    let (is, holds) = if *leads {
+        ("is", "holds")
+    } else {
+        ("was", "was the last that held")
+    };
+    let (namespace, name) = (lease.namespace(), lease.name());
+    format!(
+        "Probably that {is} {pod}: it {holds} Lease {namespace}/{name}, which has the domain of the finalizer"
+    )
+}
+
+/// What the likely controller logs about the object. Nobody else knows it, and a look does no harm.
+fn logs_step(object: &Object, holder: &Holder, leader: Option<&Leader<'_>>) -> Option<Step> {
+    let running: Vec<_> = holder.running().into_iter().collect();
+    let (namespace, program, who) = match (leader, running.as_slice()) {
+        (Some(leader), _) => (
+            leader.lease.namespace(),
+            format!("pods/{}", leader.pod),
+            leader.pod,
+        ),
+        (None, [only]) => (
+            only.place(),
+            format!("{}/{}", only.type_name, only.name),
+            only.name.as_str(),
+        ),
+        _ => return None,
+    };
+    Some(Step {
+        when: When::Now,
+        text: "read what its probable controller logs about it".into(),
+        command: Some(Command::of(
+            "kubectl -n {} logs {} --all-containers --since=1h | grep {}",
+            [namespace, &program, object.name()],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    })
+}
+
 fn find_others_step(finalizer: &Finalizer) -> Step {
     Step {
         when: When::Now,
-        text: "see which other objects have this finalizer, and who wrote them".into(),
+        text: "see which other objects have this finalizer".into(),
         command: Some(Command::of(
-            "kubectl finalizers scan --finalizer {} --by holder",
+            "kubectl finalizers scan --finalizer {}",
             [&finalizer.name],
         )),
         safety: Safety::ReadOnly,
