@@ -34,7 +34,7 @@ pub(super) use driver_installation::DriverInstallation;
 pub use driver_installation::registers;
 pub use found::{FoundHolder, find};
 pub(super) use lease::life_of_lease;
-pub use lease::{Life, life};
+pub use lease::{Leader, Life, leader_of_domain, life};
 pub use names::{Names, is_telling};
 pub use product::installer;
 pub use reach::{Reach, reach};
@@ -43,4 +43,4 @@ pub use trace::{Holder, Sign, Tells, Trace};
 
 pub use super::model::Liveness;
 pub use workload::{could_be_holder, is_of_each_instance, sidecar};
-pub use writer::{author_and_last_change, author_and_successor, authors, is_silent, is_tool, makers};
+pub use writer::{author_and_last_change, author_and_successor, authors, is_silent, is_tool_on, makers};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     diagnose::{
-        holder::is_tool,
+        holder::is_tool_on,
         kinds::{Event, ManagedFields},
     },
     snapshot::facts::Object,
@@ -45,7 +45,10 @@ impl Author {
 pub(super) fn of_finalizers(object: &Object) -> Vec<String> {
     let owns = |entry: ManagedFields<'_>| entry.below(&["f:metadata", "f:finalizers"]).is_some();
     match of_owners(object, owns).0 {
-        Author::Managers(all) => all.into_iter().filter(|manager| !is_tool(manager)).collect(),
+        Author::Managers(all) => all
+            .into_iter()
+            .filter(|manager| !is_tool_on(object, manager))
+            .collect(),
         _ => Vec::new(),
     }
 }

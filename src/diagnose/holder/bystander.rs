@@ -57,7 +57,7 @@ impl Wanted {
         let mut words = schema::product_words(entry);
         words.extend(names.flat_map(|name| schema::words(name)));
         for (author, _) in writer::authors(object, finalizer) {
-            if !writer::is_tool(&author) {
+            if !writer::is_tool_on(object, &author) {
                 words.extend(schema::words(&author));
             }
         }

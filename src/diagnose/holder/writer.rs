@@ -33,7 +33,7 @@ pub(super) fn author(object: &Object, finalizer: &Finalizer) -> Option<String> {
     let (author, _) = authors(object, finalizer)
         .into_iter()
         .max_by_key(|(_, time)| *time)?;
-    (!is_tool(&author)).then_some(author)
+    (!is_tool_on(object, &author)).then_some(author)
 }
 
 /// All managers that added this finalizer, with the time.
@@ -50,9 +50,9 @@ pub fn author_and_successor(object: &Object, finalizer: &Finalizer) -> Option<(S
     let (author, last) = author_and_last_change(object, finalizer)?;
     let since = all_changes(object).filter(|change| change.manager != author && change.time > last);
     let newer = since
-        .filter(|change| !is_tool(&change.manager))
+        .filter(|change| !is_tool_on(object, &change.manager))
         .max_by_key(|change| change.time)?;
-    (!is_tool(&author)).then_some((author, newer.manager))
+    (!is_tool_on(object, &author)).then_some((author, newer.manager))
 }
 
 /// The programs that put a finalizer on this object or write its status, without the tools of people.
@@ -61,14 +61,14 @@ pub(super) fn controllers(object: &Object) -> Vec<String> {
         .into_iter()
         .flat_map(|path| changes(object, path))
         .map(|change| change.manager)
-        .filter(|manager| !is_tool(manager))
+        .filter(|manager| !is_tool_on(object, manager))
         .collect()
 }
 
 /// The programs that wrote what the object is meant to be, the newest first, without the tools of people.
 pub fn makers(object: &Object) -> Vec<String> {
     let mut all: Vec<_> = changes(object, &["f:spec"])
-        .filter(|change| !is_tool(&change.manager))
+        .filter(|change| !is_tool_on(object, &change.manager))
         .collect();
     all.sort_by_key(|change| std::cmp::Reverse(change.time));
     all.into_iter().map(|change| change.manager).collect()
@@ -90,7 +90,9 @@ pub fn author_and_last_change(object: &Object, finalizer: &Finalizer) -> Option<
 /// nobody is known to have put it on. A manager has one entry for each subresource, and all of them count.
 pub fn is_silent(object: &Object, finalizer: &Finalizer) -> bool {
     match (author_and_last_change(object, finalizer), object.deletion()) {
-        (Some((author, last)), Some(deletion)) => !is_tool(&author) && last <= deletion.requested_at(),
+        (Some((author, last)), Some(deletion)) => {
+            !is_tool_on(object, &author) && last <= deletion.requested_at()
+        }
         _ => false,
     }
 }
@@ -124,6 +126,12 @@ pub fn is_tool(manager: &str) -> bool {
     knowledge::deployer_named(manager).is_some()
 }
 
+/// The same, on this object. On objects of its own product, such a tool is a controller.
+pub fn is_tool_on(object: &Object, manager: &str) -> bool {
+    let group = &object.resource.group;
+    knowledge::deployer_named(manager).is_some_and(|tool| !tool.groups.contains(group))
+}
+
 /// Adds which manager put the finalizer on, and whether a controller still writes the status of the object.
 pub(super) fn add_writers(object: &Object, finalizer: &Finalizer, holder: &mut Holder, view: &View<'_>) {
     let reference = format!("{} {} metadata.managedFields", object.kind, object.name());
@@ -135,7 +143,7 @@ pub(super) fn add_writers(object: &Object, finalizer: &Finalizer, holder: &mut H
     let item = format!("v:\"{}\"", finalizer.name);
     let author = last_change(object, &["f:metadata", "f:finalizers", &item]);
     if let Some(author) = &author {
-        let what = if is_tool(&author.manager) {
+        let what = if is_tool_on(object, &author.manager) {
             "put the finalizer on, as part of a manifest: what removes it may never have run here. It did so"
         } else {
             "put the finalizer on; its last change was"
@@ -146,14 +154,14 @@ pub(super) fn add_writers(object: &Object, finalizer: &Finalizer, holder: &mut H
     let Some(change) = last_change(object, &["f:status"]) else {
         return;
     };
-    if is_tool(&change.manager) {
+    if is_tool_on(object, &change.manager) {
         return;
     }
     let since = object
         .deletion()
         .is_some_and(|deletion| change.time > deletion.requested_at());
     let is_holder = match &author {
-        Some(author) if !is_tool(&author.manager) => author.manager == change.manager,
+        Some(author) if !is_tool_on(object, &author.manager) => author.manager == change.manager,
         _ => is_of_the_group(object, finalizer),
     };
     let tells = if since && is_holder && ago(&change).0 < timing::STATUS_WRITTEN {
@@ -203,6 +211,15 @@ mod tests {
         ]));
         let change = last_change(&object, &["f:status"]).expect("a change");
         assert_eq!(change.manager, "new");
+    }
+
+    #[test]
+    fn a_deployer_is_a_controller_on_objects_of_its_own_product() {
+        let mut release = object(&json!([]));
+        assert!(is_tool_on(&release, "helm-controller"));
+        release.resource = Resource::new("helm.toolkit.fluxcd.io", "helmreleases");
+        assert!(!is_tool_on(&release, "helm-controller"));
+        assert!(is_tool_on(&release, "kubectl"));
     }
 
     #[test]
