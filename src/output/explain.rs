@@ -50,20 +50,33 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
         layout.if_deleted(report, wide) + &layout.answers(report, wide),
     ];
     let after = [
-        layout.do_not(report, wide),
         layout.chain(report, wide),
         layout.not_read(report, wide),
         layout.last(report, report.steps.len(), wide),
     ];
+    let others = before.iter().chain(&after).filter(|part| !part.is_empty());
+    // An empty line behind each of them.
+    let taken: usize = others.map(|part| part.lines().count() + 1).sum();
+    let beside = |do_not: &str| {
+        let lines = do_not.lines().count();
+        layout.first_steps(
+            report,
+            LINES.saturating_sub(taken + lines + usize::from(lines > 0)),
+        )
+    };
+    let mut do_not = layout.do_not(report, wide);
     let (steps, left_out) = if wide {
         (layout.steps(&report.steps), 0)
     } else {
-        let others = before.iter().chain(&after).filter(|part| !part.is_empty());
-        // An empty line behind each of them.
-        let taken: usize = others.map(|part| part.lines().count() + 1).sum();
-        layout.first_steps(report, LINES.saturating_sub(taken))
+        let mut shown = beside(&do_not);
+        if shown.1 > 0 {
+            // What to do helps more than why not to do something else.
+            do_not = layout.do_not_in_short(report);
+            shown = beside(&do_not);
+        }
+        shown
     };
-    let [do_not, chain, not_read, _] = after;
+    let [chain, not_read, _] = after;
     let last = layout.last(report, left_out, wide);
     let mut parts: Vec<_> = before
         .into_iter()
@@ -167,6 +180,14 @@ impl Layout<'_> {
             .collect()
     }
 
+    /// What not to do, without what would follow from it.
+    fn do_not_in_short(&self, report: &ExplainReport) -> String {
+        warnings(report, false)
+            .iter()
+            .map(|text| self.hanging(first_sentence(text), 0, 2))
+            .collect()
+    }
+
     /// How much more `-o wide` shows, and the pages.
     fn last(&self, report: &ExplainReport, left_out: usize, wide: bool) -> String {
         let counted = |many: usize, what: &str| match many {
@@ -244,6 +265,10 @@ pub(super) fn warnings(report: &ExplainReport, wide: bool) -> Vec<String> {
     let ends = report.outlook.iter().filter(|outlook| wide && outlook.is_end());
     all.extend(ends.map(|outlook| sentence(&format!("{} {}", when::condition(outlook.when), outlook.then))));
     all
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_inclusive(". ").next().unwrap_or(text).trim_end()
 }
 
 /// The named causes, the worst first, each once.

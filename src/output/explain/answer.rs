@@ -135,13 +135,13 @@ pub(in crate::output) fn paragraphs(report: &ExplainReport, wide: bool) -> Vec<S
         all.extend(answer(wait, told.copied(), is_deleted, wide));
     }
     let outlook = report.outlook.iter().filter(|outlook| !outlook.is_end());
-    // What a removal by hand would meet matters where one is offered.
+    // What a removal by hand meets and leaves matters where one is offered.
     let offers_removal = report
         .steps
         .iter()
         .any(|step| step.kind == StepKind::RemoveFinalizer);
     let matters = |outlook: &&OutlookReport| match outlook.when {
-        Moment::Removal => offers_removal,
+        Moment::Removal | Moment::RemovedByHand => offers_removal,
         _ => !outlook.is_meanwhile(),
     };
     let outlook = outlook.filter(|outlook| wide || matters(outlook));
@@ -169,8 +169,14 @@ fn fault_in_words(fault: &FaultReport, wide: bool) -> String {
 
 /// The blockers of one finalizer, in paragraphs. `told` is another finalizer that waits for the same.
 fn answer(wait: &WaitReport, told: Option<&WaitReport>, is_deleted: bool, wide: bool) -> Vec<String> {
-    let mut sentences = if told.is_some() {
-        vec![format!("{} The reason is the same.", is_removed(wait))]
+    let mut sentences = if let Some(told) = told {
+        // What the object reports may be about the work of one controller only.
+        let same = if holder_in_words(told) == holder_in_words(wait) {
+            "The reason is the same"
+        } else {
+            "Nothing else is reported about it"
+        };
+        vec![format!("{} {same}.", is_removed(wait))]
     } else {
         reason(wait, is_deleted, wide)
     };
@@ -346,7 +352,14 @@ fn blocked(wait: &WaitReport, by: &str, words: &str) -> Vec<String> {
         None => format!("That waits: {}.", root.says.trim_end_matches('.')),
     }));
     said.extend(gone_below(first));
-    let more = wait.blockers.len().saturating_sub(1);
+    // Words of the cluster are no further objects.
+    let others = wait
+        .blockers
+        .iter()
+        .filter(|blocker| !std::ptr::eq(*blocker, first));
+    let more = others
+        .filter(|blocker| blocker.object.is_some() || blocker.rest)
+        .count();
     if more > 0 {
         said.push(format!("The chain names {more} more."));
     }

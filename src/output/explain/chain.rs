@@ -169,14 +169,19 @@ impl Layout<'_> {
     ) {
         // A report in words that the answer quotes is no node.
         let is_told = |blocker: &BlockerReport| nodes.told.iter().any(|told| told.says == blocker.says);
+        // What its users say of it is no further fact, where they are named.
+        let has_users = !nodes.told.is_empty()
+            && verdict == Verdict::InUse
+            && blockers.iter().any(|blocker| blocker.object.is_some());
         let shown: Vec<_> = blockers
             .iter()
-            .filter(|blocker| blocker.object.is_some() || !is_told(blocker))
+            .filter(|blocker| blocker.object.is_some() || blocker.rest || !(has_users || is_told(blocker)))
             .collect();
         for (at, blocker) in shown.iter().enumerate() {
             let (item, below) = self.branch(prefix, at + 1 == shown.len());
             let mark = match verdict {
-                _ if !blocker.root_cause => "",
+                // Of a branch, only the deepest node is the cause.
+                _ if !blocker.root_cause || blocker.waits_for.iter().any(is_fault_of_controller) => "",
                 Verdict::InUse => KEEPS,
                 _ => ROOT,
             };
@@ -217,16 +222,21 @@ impl Layout<'_> {
 
 /// The state of a wait. A fault of the controller itself is the root cause.
 fn state_of(wait: &WaitReport) -> String {
-    let is_fault = matches!(
-        wait.verdict,
-        Verdict::Orphaned | Verdict::Failing | Verdict::Stalled
-    );
     let state = wait_in_words(wait);
-    if is_fault && wait.blockers.is_empty() && wait.holder.is_some() {
+    if is_fault_of_controller(wait) {
         format!("{ROOT}: {state}")
     } else {
         state
     }
+}
+
+/// Whether the controller is at fault, and nothing that it waits for.
+fn is_fault_of_controller(wait: &WaitReport) -> bool {
+    let is_fault = matches!(
+        wait.verdict,
+        Verdict::Orphaned | Verdict::Failing | Verdict::Stalled
+    );
+    is_fault && wait.blockers.is_empty() && wait.holder.is_some()
 }
 
 /// Who removes the finalizer, and whether that lives.

@@ -11,8 +11,8 @@ use crate::{
 
 /// Indentation of a step's text and command.
 const INDENT: usize = 5;
-/// The fewest steps that are shown.
-const FEWEST: usize = 1;
+/// Situations of which a step is always shown. With several finalizers there are more of them.
+const SITUATIONS: usize = 3;
 
 impl Layout<'_> {
     /// All steps.
@@ -29,8 +29,10 @@ impl Layout<'_> {
         text
     }
 
-    /// The first steps that fit into this many lines, and how many are left out. Those in front prepare those behind them, so
-    /// none is left out between two. If not all fit, those that only show what is quoted above are left out first.
+    /// The first steps of each situation that fit into this many lines, and how many are left out. Those in front prepare
+    /// those behind them, so none is left out between two of one situation. Nobody knows in which situation the reader is,
+    /// so each has its first step, even if that takes a few lines more. Steps that only show what is quoted above are
+    /// left out before any other.
     pub(super) fn first_steps(&self, report: &ExplainReport, lines: usize) -> (String, usize) {
         let all = self.steps(&report.steps);
         if all.lines().count() <= lines {
@@ -44,21 +46,36 @@ impl Layout<'_> {
         } else {
             &telling
         };
-        let first = |many: usize| steps.get(..many).unwrap_or(steps);
-        let fits = |many: &usize| self.steps(first(*many)).lines().count() <= lines;
-        let shown = (FEWEST.min(steps.len())..=steps.len())
-            .rev()
-            .find(fits)
-            .unwrap_or(FEWEST.min(steps.len()));
-        // Nobody stops at what costs something while a safer step follows it.
-        let is_cut_there = |shown: &usize| {
-            first(*shown).last().is_some_and(costs) && steps.iter().skip(*shown).any(|step| !costs(step))
+        let blocks: Vec<_> = blocks(steps).into_iter().map(|(_, block)| block).collect();
+        let mut shown: Vec<usize> = blocks
+            .iter()
+            .enumerate()
+            .map(|(at, block)| fewest(at, block))
+            .collect();
+        let first = |shown: &[usize]| -> Vec<StepReport> {
+            let of_block = |(block, many): (&&[StepReport], &usize)| {
+                block.iter().take(*many).cloned().collect::<Vec<_>>()
+            };
+            blocks.iter().zip(shown).flat_map(of_block).collect()
         };
-        let shown = (1..=shown)
-            .rev()
-            .find(|shown| !is_cut_there(shown))
-            .unwrap_or(shown);
-        (self.steps(first(shown)), report.steps.len() - shown)
+        for (at, block) in blocks.iter().enumerate() {
+            let before = shown.clone();
+            for many in (1..=block.len()).rev() {
+                let mut more = before.clone();
+                if let Some(count) = more.get_mut(at) {
+                    *count = many.max(*count);
+                }
+                // Nobody stops at what costs something while a safer step follows it.
+                let is_cut = block.get(many - 1).is_some_and(costs)
+                    && block.iter().skip(many).any(|step| !costs(step));
+                if !is_cut && self.steps(&first(&more)).lines().count() <= lines {
+                    shown = more;
+                    break;
+                }
+            }
+        }
+        let first = first(&shown);
+        (self.steps(&first), report.steps.len() - first.len())
     }
 
     fn step(&self, number: usize, step: &StepReport) -> String {
@@ -125,6 +142,12 @@ fn shows_only_what_is_quoted(step: &StepReport, report: &ExplainReport) -> bool 
         _ => false,
     };
     is_quoted && reads_status && step.kind == StepKind::Look && words.contains(&target)
+}
+
+/// How many steps of a situation are shown however little room there is.
+fn fewest(at: usize, block: &[StepReport]) -> usize {
+    let begins_well = at == 0 || block.first().is_some_and(|step| !costs(step));
+    usize::from(at < SITUATIONS && begins_well)
 }
 
 fn costs(step: &StepReport) -> bool {
