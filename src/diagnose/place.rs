@@ -14,9 +14,11 @@ use crate::{
 const WAITS: [&str; 4] = [
     "NamespaceDeletionDiscoveryFailure",
     "NamespaceDeletionContentFailure",
-    "NamespaceFinalizersRemaining",
+    FINALIZERS,
     "NamespaceContentRemaining",
 ];
+/// The condition that counts the objects of each finalizer: `x.test/f in 1 resource instances, y.test/g in 2 …`.
+const FINALIZERS: &str = "NamespaceFinalizersRemaining";
 
 /// That nothing new can be made where the object is, and what its namespace waits for. A controller that needs a new object
 /// there for its work fails. Nothing more is asked about an object that was only listed.
@@ -28,22 +30,38 @@ pub(super) fn terminating_namespace(object: &Object, view: &View<'_>) -> Option<
     let namespace = view.object("", "namespaces", "", name).ok()??;
     namespace.deletion()?;
     let raised = WAITS.iter().find_map(|kind| match namespace.condition(kind) {
-        Some(("True", _, message)) if !message.is_empty() => Some(message),
+        Some(("True", _, message)) if !message.is_empty() => Some((*kind, message)),
         _ => None,
     });
-    let waits = raised.map_or_else(String::new, |message| {
-        format!(". It waits: {}", shortened(message.trim_end_matches('.')))
-    });
+    let waits = match raised {
+        None => String::new(),
+        Some((FINALIZERS, message)) if is_about_only(object, message) => {
+            ". It waits for this object alone".to_owned()
+        }
+        Some((_, message)) => format!(". It waits: {}", shortened(message.trim_end_matches('.'))),
+    };
     Some(Outlook {
         when: Moment::Namespace,
         then: format!("{name} is being deleted, so nothing new can be made there{waits}"),
     })
 }
 
+/// Whether each finalizer that this message names is on one object only, and that is this one.
+fn is_about_only(object: &Object, message: &str) -> bool {
+    let finalizers = object.finalizers();
+    let is_own = |part: &str| {
+        let (name, count) = part.trim().split_once(" in ").unwrap_or((part, ""));
+        count.starts_with("1 ") && finalizers.iter().any(|finalizer| finalizer.name == name)
+    };
+    let counts = message.split_once("remaining:").map(|(_, counts)| counts);
+    object.deletion().is_some() && counts.is_some_and(|counts| counts.split(',').all(is_own))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
+    use super::FINALIZERS;
     use crate::diagnose::testing::{
         fixtures::going,
         told::outlook,
@@ -85,6 +103,17 @@ mod tests {
             let silent = told(metadata, leaving(json!([])));
             assert!(silent.contains(line) && !silent.contains("It waits"), "{silent}");
         }
+        let of_claim = |more: &str| {
+            let message = format!(
+                "Some content in the namespace has finalizers remaining: kubernetes.io/pvc-protection in 1 resource \
+                 instances{more}"
+            );
+            let condition = json!([{"type": FINALIZERS, "status": "True", "message": message}]);
+            told(&deleted(), leaving(condition))
+        };
+        assert!(of_claim("").contains("It waits for this object alone"));
+        let with_another = of_claim(", x.test/f in 1 resource instances");
+        assert!(with_another.contains("It waits: Some content"), "{with_another}");
         let living = told(&deleted(), json!({"metadata": {"name": "ns"}}));
         assert!(!living.contains("Namespace:"), "{living}");
     }
