@@ -61,6 +61,7 @@ use crate::{
             controller::Controller,
             in_use,
             in_use::{Standing, Users},
+            operators::referenced_by::referencing_field,
         },
         kinds::OwnerReference,
         limits,
@@ -141,6 +142,13 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         finding.say("none of its dependents is being deleted");
         add_late_garbage_collector(finding, dependents, view);
     }
+    if let Some((dependent, field)) = user_of_owner(dependents, owner, view) {
+        finding.say(format!(
+            "{} {} names it in {field}. If its controller needs it for its own work, neither goes by itself",
+            dependent.kind,
+            dependent.name()
+        ));
+    }
     for blocker in blockers.iter().take(limits::STEPS_FOR_EACH) {
         if let Some(object) = blocker.object.as_ref().filter(|_| any_being_deleted) {
             finding.steps.push(Step {
@@ -156,6 +164,28 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         when: Moment::OthersGone,
         then: "it is removed automatically".into(),
     });
+}
+
+/// A dependent that is held, and names its owner in a field of its own. The owner waits for it, and it may wait for the owner.
+fn user_of_owner<'a>(
+    dependents: &Dependents<'_>,
+    owner: &Object,
+    view: &View<'a>,
+) -> Option<(&'a Object, String)> {
+    dependents
+        .objects
+        .iter()
+        .take(limits::DEPENDENTS)
+        .find_map(|dependent| {
+            let resource = &dependent.resource;
+            let (namespace, name) = (dependent.namespace(), dependent.name());
+            let whole = view
+                .object(&resource.group, &resource.plural, namespace, name)
+                .ok()??;
+            let is_held = whole.deletion().is_some() && !whole.finalizers().is_empty();
+            let field = is_held.then(|| referencing_field(whole, owner))??;
+            Some((whole, field))
+        })
 }
 
 /// When a dependent was made, if that was long after the deletion of its owner.

@@ -89,6 +89,20 @@ fn names_exactly_the_dependents_that_block() {
 }
 
 #[test]
+fn a_held_dependent_that_names_its_owner_may_wait_for_it() {
+    let naming = |deleted: bool| {
+        let mut dependent = owned("a", true, deleted);
+        dependent.value["spec"] = json!({"configMapRef": {"name": "owner"}});
+        said(&explain_with(&[dependent], &[]))
+    };
+    let words = "Thing a names it in spec.configMapRef";
+    assert!(naming(true).contains(words), "{}", naming(true));
+    assert!(!naming(false).contains(words), "it is not being deleted");
+    let silent = said(&explain_with(&[owned("a", true, true)], &[]));
+    assert!(!silent.contains("neither goes by itself"), "{silent}");
+}
+
+#[test]
 fn advises_a_second_deletion_if_no_dependent_is_left() {
     let diagnosis = explain_with(&[owned("b", false, true)], &[]);
     assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
