@@ -89,6 +89,16 @@ const NAMES_A_SECRET: [&str; 4] = ["configsecret", CREDENTIALS[0], CREDENTIALS[1
 /// backups have no other trace of it (`percona/percona-server-mysql-operator:api/v1/perconaservermysql_types.go`).
 const CREDENTIALS: [&str; 2] = ["credentialsecret", "credentialssecret"];
 
+/// The ends of fields, without `Ref`, that choose a key of a Secret: `passwordRef: {name: db, key: pw}`.
+const IN_A_SECRET: [&str; 6] = [
+    "password",
+    "token",
+    "credentials",
+    "apikey",
+    "accesskey",
+    "privatekey",
+];
+
 /// The conditions and phases of an object that works.
 const WORKING: [&str; 4] = ["Ready", "Available", "Succeeded", "Running"];
 
@@ -440,14 +450,18 @@ fn reference_target<'a>(
         ),
     };
     let plain = |plural: &str| view.resource_type("", plural);
-    let ty = if bare.ends_with("secret") {
+    let is_key_of_secret = || {
+        let word = key.strip_suffix("ref").unwrap_or_default();
+        !field("key").is_empty() && IN_A_SECRET.iter().any(|end| word.ends_with(end))
+    };
+    let ty = if bare.ends_with("secret") || is_key_of_secret() {
         plain("secrets")
     } else if bare.ends_with("configmap") {
         plain("configmaps")
     } else if bare.ends_with("serviceaccount") {
         plain("serviceaccounts")
     } else if value.is_string() {
-        None
+        class_called(bare, view)
     } else {
         type_by_kind(bare, &field, object, view)
     }?;
@@ -457,6 +471,14 @@ fn reference_target<'a>(
         other => other,
     };
     (!name.is_empty() && ty.namespaced != namespace.is_empty()).then_some((ty, namespace, name))
+}
+
+/// The class of Kubernetes itself that a field ending in `ClassName` names. A StorageClass may be missing: it is also only a
+/// word by which claims and volumes find each other.
+fn class_called<'a>(bare: &str, view: &View<'a>) -> Option<&'a ResourceType> {
+    let is_it = |ty: &&ResourceType| !is_custom_group(&ty.group) && ty.kind.eq_ignore_ascii_case(bare);
+    let is_class = bare.ends_with("class") && bare != "storageclass";
+    is_class.then(|| view.types().iter().find(is_it))?
 }
 
 /// The type of a reference by its kind: the `kind` of the reference, or the kind that Crossplane uses for

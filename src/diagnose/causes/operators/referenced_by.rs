@@ -18,10 +18,12 @@ pub(crate) fn referencing_field(user: &Object, target: &Object) -> Option<String
     fields.find_map(|(key, value)| find_reference(key, key, value, user, target))
 }
 
-/// The same for an object that is known to use others of this kind.
+/// The same for an object that is known to use others of this kind. Its controller may have chosen one for it, and keeps that
+/// in the status: `status.admission.clusterQueue` of a `Workload`.
 pub(crate) fn using_field(user: &Object, target: &Object) -> Option<String> {
     let listed = || own_fields(user).find_map(|(key, value)| find_in_list(key, key, value, target));
-    referencing_field(user, target).or_else(listed)
+    let chosen = || find_reference("status", "status", user.value.get("status")?, user, target);
+    referencing_field(user, target).or_else(listed).or_else(chosen)
 }
 
 fn own_fields(user: &Object) -> impl Iterator<Item = (&String, &Value)> {
@@ -200,6 +202,20 @@ mod tests {
             json!({"metadata": {"name": "prod", "namespace": "ns"}, "spec": spec}),
         );
         referencing_field(&user, &target(kind, "ns"))
+    }
+
+    #[test]
+    fn what_a_controller_chose_counts_only_for_a_known_user() {
+        let user = object(
+            "x.test",
+            "users",
+            "User",
+            json!({"metadata": {"name": "w", "namespace": "ns"}, "status": {"admission": {"clusterQueue": "prod"}}}),
+        );
+        let queue = target("ClusterQueue", "");
+        assert_eq!(referencing_field(&user, &queue), None);
+        let chosen = using_field(&user, &queue);
+        assert_eq!(chosen.as_deref(), Some("status.admission.clusterQueue"));
     }
 
     #[test]

@@ -145,6 +145,56 @@ fn a_text_field_is_a_name_only_where_it_says_so() {
 }
 
 #[test]
+fn a_class_of_kubernetes_is_followed_unless_it_may_be_a_mere_word() {
+    let of_class = |group: &str, plural: &str, kind: &str, field: &str| {
+        let ingress = object(
+            "networking.k8s.io",
+            "ingresses",
+            "Ingress",
+            json!({"metadata": {"name": "shop", "namespace": "ns", "uid": "u", "finalizers": ["x.test/clean"],
+                "deletionTimestamp": "2026-01-01T11:00:00Z"}, "spec": {field: "edge"}}),
+        );
+        let world = World::closed()
+            .serving_everywhere(group, plural, kind)
+            .object(group, plural, "", "edge", None)
+            .object("", "namespaces", "", "ns", None);
+        said(&world.explain(&ingress))
+    };
+    let said = of_class(
+        "networking.k8s.io",
+        "ingressclasses",
+        "IngressClass",
+        "ingressClassName",
+    );
+    assert!(
+        said.contains("its spec.ingressClassName names IngressClass edge, which does not exist"),
+        "{said}"
+    );
+    let said = of_class(
+        "storage.k8s.io",
+        "storageclasses",
+        "StorageClass",
+        "storageClassName",
+    );
+    assert!(!said.contains("which does not exist"), "{said}");
+}
+
+#[test]
+fn a_key_of_a_password_or_token_is_one_of_a_secret() {
+    for (field, reference, is_secret) in [
+        ("passwordRef", json!({"name": "aws", "key": "password"}), true),
+        ("apiKeyRef", json!({"name": "aws", "key": "k"}), true),
+        // Without a key it may be any object, and a key of settings may be one of a ConfigMap.
+        ("passwordRef", json!({"name": "aws"}), false),
+        ("settingsRef", json!({"name": "aws", "key": "k"}), false),
+    ] {
+        let said = said(&explain_with(&json!({ field: reference }), "throttled"));
+        let names_it = format!("its spec.{field} names Secret aws, which does not exist");
+        assert_eq!(said.contains(&names_it), is_secret, "{field}: {said}");
+    }
+}
+
+#[test]
 fn the_credentials_that_its_status_names_are_followed_and_no_other_secret_there() {
     let mut backup = object(
         "x.test",

@@ -12,7 +12,7 @@ use crate::{
         holder::Liveness,
         kinds::{CustomResourceDefinition, Pod},
         limits,
-        model::{Blocker, Evidence, Moment, Outlook, Safety, Step, Strength, Verdict, When},
+        model::{Blocker, Evidence, Safety, Step, Strength, Verdict, When},
         view::View,
     },
     knowledge::{GroupKind, schema::KindPattern},
@@ -234,12 +234,6 @@ impl<'v> Search<'_, 'v> {
                 format!("{} more {}", found.len() - limits::BLOCKERS, ty.name()),
             ));
         }
-        if matches!(self.finding.wait.verdict, Verdict::InUse | Verdict::Waiting) {
-            self.finding.outlook.push(Outlook {
-                when: Moment::OthersGone,
-                then: format!("no object of {} holds it any more", ty.name()),
-            });
-        }
         if object.deletion().is_some() {
             let is_child = matches!(relation, Relation::MadeFor);
             let steps: Vec<_> = found
@@ -284,9 +278,10 @@ fn place<'a>(
     (!is_of_core || !place.is_empty()).then_some(place)
 }
 
-/// Whether it is a Pod that has ended. Such a Pod uses nothing any more.
+/// Whether its work has ended, as a Pod or a condition tells. It uses nothing any more.
 fn is_finished(other: &Object) -> bool {
-    other.is("", "pods") && Pod(other).is_finished()
+    let is_true = |condition| matches!(other.condition(condition), Some(("True", ..)));
+    other.is("", "pods") && Pod(other).is_finished() || is_true("Finished")
 }
 
 fn relation_in_words(object: &Object, other: &Object, relation: Relation, view: &View<'_>) -> Option<String> {
