@@ -122,7 +122,7 @@ fn change(entry: ManagedFields<'_>) -> Option<Change> {
 
 /// Whether a manager is a tool that people and pipelines use, and not a controller. What it writes comes from a
 /// manifest, and it never cleans up.
-pub fn is_tool(manager: &str) -> bool {
+pub(super) fn is_tool(manager: &str) -> bool {
     knowledge::deployer_named(manager).is_some()
 }
 

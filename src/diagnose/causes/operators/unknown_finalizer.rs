@@ -163,16 +163,11 @@ fn leader_in_words(leader: &Leader<'_>) -> String {
 /// What the likely controller logs about the object. Nobody else knows it, and a look does no harm.
 fn logs_step(object: &Object, holder: &Holder, leader: Option<&Leader<'_>>) -> Option<Step> {
     let running: Vec<_> = holder.running().into_iter().collect();
-    let (namespace, program, who) = match (leader, running.as_slice()) {
-        (Some(leader), _) => (
-            leader.lease.namespace(),
-            format!("pods/{}", leader.pod),
-            leader.pod,
-        ),
+    let (namespace, program) = match (leader, running.as_slice()) {
+        (Some(leader), _) => (leader.lease.namespace(), format!("pods/{}", leader.pod)),
         (None, [only]) => (
             only.place(),
-            format!("{}/{}", only.type_name, only.name),
-            only.name.as_str(),
+            format!("{}/{}", short_type(&only.type_name), only.name),
         ),
         _ => return None,
     };
