@@ -62,9 +62,10 @@ enum Set {
     Twelfth,
     Thirteenth,
     Fourteenth,
+    Fifteenth,
 }
 
-const SETS: [Set; 14] = [
+const SETS: [Set; 15] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -79,6 +80,7 @@ const SETS: [Set; 14] = [
     Set::Twelfth,
     Set::Thirteenth,
     Set::Fourteenth,
+    Set::Fifteenth,
 ];
 
 #[derive(Debug, PartialEq, Eq)]
