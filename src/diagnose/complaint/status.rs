@@ -1,7 +1,7 @@
 //! The words that a controller writes below `status`, outside of conditions: `status.message`, `lastError`,
 //! `failureMessage`, a state of each component. There is no convention, so the name of the field decides. Whatever prose
 //! stands inside of an `error: {}` counts, whatever its field is called. A `reason`, `state` or `phase` alone counts if it
-//! complains. The condition of a part of the object has a polarity, as those of the object.
+//! complains, and so does prose about a failure right below `status`. The condition of a part of the object has a polarity, as those of the object.
 //!
 //! A text in a list is led in by the name of its item. If the items have times, the list is a history, and what is older than
 //! the deletion is past.
@@ -93,6 +93,10 @@ fn collect(
         Value::String(text) if text.trim().is_empty() => {}
         Value::String(text) if ends_with_one_of(key, &WORDS) => {
             found.push((path, with_reason(key, beside, text)));
+        }
+        // A failure in prose right below `status` is one whatever its field is called.
+        Value::String(text) if !path.contains('.') && text.trim().contains(' ') && reports_failure(text) => {
+            found.push((path, text.clone()));
         }
         Value::String(text) if ends_with_one_of(key, &REASONS) && !has_words(beside) => {
             found.push((path, text.clone()));
@@ -203,7 +207,7 @@ mod tests {
             "A",
             json!({"metadata": {"name": "a", "managedFields": [{"manager": "m", "time": written,
                 "fieldsV1": {"f:status": {"f:message": {}, "f:lastError": {}, "f:components": {}, "f:errors": {},
-                    "f:reason": {}, "f:state": {}, "f:phase": {}, "f:error": {}}}}]},
+                    "f:reason": {}, "f:state": {}, "f:phase": {}, "f:error": {}, "f:value": {}}}}]},
                 "status": status}),
         );
         let since = "2026-01-01T11:00:00Z".parse().expect("a time");
@@ -234,6 +238,11 @@ mod tests {
                 true,
             ),
             (json!({"lastError": "403"}), "403", true),
+            (
+                json!({"value": "failed to delete realm: 400"}),
+                "failed to delete realm: 400",
+                true,
+            ),
             (
                 json!({"components": [{"conditions": [{"type": "violation", "status": "True", "reason": "Template failure",
                     "message": "the add-on must be enabled", "lastTransitionTime": "2026-01-01T10:00:00Z"}]}]}),
@@ -314,6 +323,8 @@ mod tests {
             json!({"error": {}}),
             json!({"message": " "}),
             json!({"message": "Deployed with 3 replicas"}),
+            json!({"value": "3 of 3 are there"}),
+            json!({"address": "https://error.example"}),
             json!({"conditions": [{"type": "Ready", "status": "True", "message": "fine"}]}),
             json!({"components": [{"conditions": [{"type": "Ready", "status": "True", "message": "it must be so",
                 "lastTransitionTime": "2026-01-01T10:00:00Z"}]}]}),

@@ -3,7 +3,7 @@
 use crate::{
     diagnose::{
         complaint::{failing_condition, join},
-        kinds::{Endpoint, EndpointSlice, Pod, Service, Workload},
+        kinds::{Condition, Endpoint, EndpointSlice, Pod, Service, Workload},
         view::View,
     },
     snapshot::facts::{By, Object},
@@ -38,7 +38,22 @@ pub(super) fn trouble(found: &Object, view: &View<'_>) -> Option<String> {
         let problem = Pod(found).problem().map(|why| format!("does not start: {why}"));
         return problem.or_else(gate);
     }
-    failing_condition(found).map(|text| format!("reports {text}"))
+    failing_condition(found)
+        .map(|text| format!("reports {text}"))
+        .or_else(|| Some(format!("is not available: {}", unavailable(found)?)))
+}
+
+/// What it says of itself as a whole where it has no condition `Ready`: `Available`, or `ClusterAvailable` of a `…Cluster`.
+fn unavailable(found: &Object) -> Option<String> {
+    let is_about_whole = |kind: &str| {
+        let bare = ["Available", "Ready", "Healthy"]
+            .iter()
+            .find_map(|end| kind.strip_suffix(end));
+        bare.is_some_and(|bare| found.kind.ends_with(bare))
+    };
+    let raised = Condition::all(found).find(|one| one.status() == "False" && is_about_whole(one.kind()))?;
+    let why = join(raised.reason().trim(), raised.message().trim());
+    (!why.is_empty()).then_some(why)
 }
 
 fn is_scaled_to_zero(found: &Object) -> bool {

@@ -51,6 +51,7 @@
 //!   checkandRemoveSnapshotFinalizersAndCheckandDeleteContent
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -64,8 +65,10 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
-        kinds::{VolumeSnapshot, VolumeSnapshotContent},
-        model::{Finding, Moment, Outlook, Page, Verdict},
+        kinds::{PersistentVolumeClaim, VolumeSnapshot, VolumeSnapshotContent},
+        limits,
+        model::{Finding, Moment, Outlook, Page, Safety, Step, Verdict, When},
+        timing,
         view::View,
     },
     object::Finalizer,
@@ -230,6 +233,39 @@ fn bound_to_content(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -
             finding.do_not.extend(more.do_not);
             finding.evidence.extend(more.evidence);
         }
+        finding.steps.splice(0..0, see_clones_step(snapshot, view));
     }
     finding
+}
+
+/// The step to look at claims that were restored from the snapshot. Some drivers make a clone for a restore, and their storage
+/// keeps a snapshot while it has clones: RBD, ZFS and Cinder do. The claim does not tell which.
+fn see_clones_step(snapshot: &Object, view: &View<'_>) -> Option<Step> {
+    if timing::is_deletion_recent(snapshot, view) {
+        return None;
+    }
+    let claims = view
+        .list("", "persistentvolumeclaims", snapshot.namespace())
+        .ok()?;
+    let source = ("VolumeSnapshot", snapshot.name());
+    let restored = claims.iter().filter(|claim| {
+        let claim = PersistentVolumeClaim(claim);
+        claim.data_source() == source && claim.phase() == "Bound"
+    });
+    let names: Vec<_> = restored.map(|claim| claim.name().to_owned()).collect();
+    let first = names.first()?;
+    Some(Step {
+        when: When::Now,
+        text: format!(
+            "claim {} was made from it. If its driver made a clone, the snapshot goes only after the volume of that claim",
+            limits::first_names(&names, limits::NAMES_IN_SENTENCE)
+        ),
+        command: Some(Command::describe(
+            "persistentvolumeclaims",
+            first,
+            snapshot.namespace(),
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    })
 }

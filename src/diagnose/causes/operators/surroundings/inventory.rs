@@ -1,9 +1,12 @@
 //! The objects that an object lists in its status: what it deployed, and removes before it goes.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::{
     diagnose::{causes::advice::explain_step, limits, model::Finding, view::View},
+    object::ResourceType,
     snapshot::facts::Object,
 };
 
@@ -14,11 +17,22 @@ pub(super) fn add_listed(object: &Object, finding: &mut Finding, runs: bool, vie
     if object.value.pointer("/spec/kubeConfig").is_some() {
         return;
     }
-    let mut listed = Vec::new();
+    let mut listed = Listed::default();
     if let Some(status) = object.value.get("status") {
         collect(status, "status", object, view, &mut listed);
     }
+    for (namespace, field) in listed.namespaces.iter().take(limits::NAMES_IN_SENTENCE) {
+        // Whoever went with it may have been needed for the rest: the rights of an account, for example.
+        if let Ok(None) = view.object("", "namespaces", "", namespace) {
+            super::tell(
+                object,
+                finding,
+                format!("{field} lists objects of namespace {namespace}, which does not exist"),
+            );
+        }
+    }
     let going: Vec<_> = listed
+        .found
         .into_iter()
         .filter(|(_, found)| found.deletion().is_some() && found.uid() != object.uid())
         .collect();
@@ -33,29 +47,43 @@ pub(super) fn add_listed(object: &Object, finding: &mut Finding, runs: bool, vie
     finding.steps.splice(0..0, steps);
 }
 
-/// Collects the listed objects that exist, each with the field of its list.
-fn collect<'a>(
-    value: &Value,
-    path: &str,
-    object: &Object,
-    view: &View<'a>,
-    found: &mut Vec<(String, &'a Object)>,
-) {
+/// What the lists of an object have.
+#[derive(Default)]
+struct Listed<'a> {
+    /// The objects that exist, each with the field of its list.
+    found: Vec<(String, &'a Object)>,
+    /// The namespaces of all of them, each with such a field.
+    namespaces: BTreeMap<String, String>,
+}
+
+/// Collects what is listed at this path and below it.
+fn collect<'a>(value: &Value, path: &str, object: &Object, view: &View<'a>, listed: &mut Listed<'a>) {
     if path.split('.').count() > limits::FIELD_DEPTH {
         return;
     }
     match value {
         Value::Object(fields) => {
             for (key, inner) in fields.iter().filter(|(key, _)| *key != "conditions") {
-                collect(inner, &format!("{path}.{key}"), object, view, found);
+                collect(inner, &format!("{path}.{key}"), object, view, listed);
             }
         }
         Value::Array(entries) => {
             for entry in entries.iter().take(limits::DEPLOYED_OBJECTS) {
-                match listed(entry, object, view) {
-                    Some(one) if found.len() < limits::DEPLOYED_OBJECTS => found.push((path.to_owned(), one)),
-                    Some(_) => return,
-                    None => collect(entry, path, object, view, found),
+                let Some((ty, namespace, name)) = named(entry, object, view) else {
+                    collect(entry, path, object, view, listed);
+                    continue;
+                };
+                if !namespace.is_empty() {
+                    listed
+                        .namespaces
+                        .entry(namespace.to_owned())
+                        .or_insert_with(|| path.to_owned());
+                }
+                if let Ok(Some(found)) = view.object(&ty.group, &ty.plural, namespace, name) {
+                    if listed.found.len() >= limits::DEPLOYED_OBJECTS {
+                        return;
+                    }
+                    listed.found.push((path.to_owned(), found));
                 }
             }
         }
@@ -63,9 +91,13 @@ fn collect<'a>(
     }
 }
 
-/// The object of an entry: with a kind or a resource and a name, or with an id in the form of Flux, which is
+/// The type, namespace and name of an entry: with a kind or a resource and a name, or with an id in the form of Flux, which is
 /// `NAMESPACE_NAME_GROUP_KIND` (`fluxcd/cli-utils:pkg/object/objmetadata.go`).
-fn listed<'a>(entry: &Value, object: &Object, view: &View<'a>) -> Option<&'a Object> {
+fn named<'a, 'e>(
+    entry: &'e Value,
+    object: &'e Object,
+    view: &View<'a>,
+) -> Option<(&'a ResourceType, &'e str, &'e str)> {
     let field = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
     let parts: Vec<_> = field("id").splitn(4, '_').collect();
     let (namespace, name, group, kind) = if let [namespace, name, group, kind] = parts[..] {
@@ -85,8 +117,5 @@ fn listed<'a>(entry: &Value, object: &Object, view: &View<'a>) -> Option<&'a Obj
         "" => object.namespace(),
         namespace => namespace,
     };
-    if name.is_empty() || ty.namespaced == namespace.is_empty() {
-        return None;
-    }
-    view.object(&ty.group, &ty.plural, namespace, name).ok()?
+    (!name.is_empty() && ty.namespaced != namespace.is_empty()).then_some((ty, namespace, name))
 }

@@ -13,7 +13,7 @@ use crate::{
         causes::operators::{missing_reference, referenced_by::is_called_after, trouble::trouble},
         limits,
         model::Finding,
-        view::View,
+        view::{Missing, View},
     },
     knowledge::schema::Wait,
     object::{ResourceType, is_custom_group},
@@ -58,13 +58,20 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
     }
     let mut is_any = false;
     for (is_by_kind, (field, ty, namespace, name)) in all.into_iter().take(limits::REFERENCES) {
+        let named = super::pasteable_of(ty, &namespace, &name);
         let trouble = match view.object(&ty.group, &ty.plural, &namespace, &name) {
             Ok(Some(found)) => trouble(found, view),
             Ok(None) if is_by_kind => Some("does not exist".to_owned()),
-            Ok(None) | Err(_) => None,
+            Ok(None) | Err(Missing::NotYet) => None,
+            Err(missing @ Missing::Gap(_)) => {
+                let why = missing.in_words();
+                finding.say(format!(
+                    "Whether {named} exists, which its {field} names, is not known: {why}"
+                ));
+                None
+            }
         };
         let Some(trouble) = trouble else { continue };
-        let named = super::pasteable_of(ty, &namespace, &name);
         super::tell(object, finding, format!("{field} names {named}, which {trouble}"));
         is_any = true;
     }

@@ -437,6 +437,52 @@ fn an_object_that_its_status_lists_blocks_only_while_it_is_being_deleted() {
 }
 
 #[test]
+fn a_listed_namespace_that_is_gone_is_told() {
+    let mut lister = store("nobody.test/hold", &json!({}));
+    lister.value["status"] =
+        json!({"inventory": {"entries": [{"id": "preview_c_lab.test_Gadget", "v": "v1"}]}});
+    let place = |name: &str| object("", "namespaces", "Namespace", json!({"metadata": {"name": name}}));
+    let gone = said(&explained(&lister, [place("ns")]));
+    let words = "status.inventory.entries lists objects of namespace preview, which does not exist";
+    assert!(gone.contains(words), "{gone}");
+    let there = said(&explained(&lister, [place("ns"), place("preview")]));
+    assert!(!there.contains("lists objects of namespace"), "{there}");
+}
+
+#[test]
+fn an_object_that_it_names_and_nobody_may_read_is_told_as_not_known() {
+    let naming = store("nobody.test/hold", &json!({"gadgetRef": {"name": "c"}}));
+    let world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
+        .serving(GROUP, "stores", "Store")
+        .serving(GROUP, "gadgets", "Gadget");
+    let told = said(&world.hiding("gadgets").explain(&naming));
+    assert!(
+        told.contains(
+            "Whether gadgets.lab.test/c -n ns exists, which its spec.gadgetRef names, is not known"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_condition_about_the_whole_object_tells_that_it_does_not_work() {
+    let naming = store("nobody.test/hold", &json!({"gadgetRef": {"name": "c"}}));
+    let with = |kind: &str| {
+        let condition = json!([{"type": kind, "status": "False", "reason": "NoEndpoints"}]);
+        let value =
+            json!({"metadata": {"name": "c", "namespace": "ns"}, "status": {"conditions": condition}});
+        said(&explained(&naming, [object(GROUP, "gadgets", "Gadget", value)]))
+    };
+    for kind in ["Available", "GadgetAvailable", "GadgetReady"] {
+        assert!(with(kind).contains("is not available: NoEndpoints"), "{kind}");
+    }
+    // A part of it, or something else that may be there or not.
+    for kind in ["UpdateAvailable", "BackupReady"] {
+        assert!(!with(kind).contains("NoEndpoints"), "{kind}");
+    }
+}
+
+#[test]
 fn a_pod_of_a_stateful_set_that_it_made_is_its_own() {
     let set = |owner: &str| {
         object(

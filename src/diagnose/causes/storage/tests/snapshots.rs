@@ -91,6 +91,34 @@ fn a_claim_waits_while_a_snapshot_or_clone_of_it_is_made() {
 }
 
 #[test]
+fn a_claim_that_was_restored_from_a_snapshot_may_keep_it() {
+    let bound = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection";
+    let value = json!({"metadata": metadata("s", "ns", &[bound], true), "spec": {},
+        "status": {"boundVolumeSnapshotContentName": "c"}});
+    let snapshot = snapshot_object("volumesnapshots", "VolumeSnapshot", value);
+    let protection = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
+    let uid = snapshot.uid().to_owned();
+    let value = json!({"metadata": metadata("c", "", &[protection], true),
+        "spec": {"driver": "d.example.com", "deletionPolicy": "Delete", "source": {"volumeHandle": "disk-1"},
+            "volumeSnapshotRef": {"namespace": "ns", "name": "s", "uid": uid}},
+        "status": {"snapshotHandle": "snap-1"}});
+    let content = snapshot_object("volumesnapshotcontents", "VolumeSnapshotContent", value);
+    let told = |source: &str, phase: &str| {
+        let mut restored = claim(&[], false);
+        restored.value["spec"]["dataSource"] = json!({"kind": "VolumeSnapshot", "name": source});
+        restored.value["status"]["phase"] = json!(phase);
+        text(&World::of([snapshot.clone(), content.clone(), driver(), restored]).explain_first())
+    };
+    let words = "was made from it. If its driver made a clone";
+    assert!(told("s", "Bound").contains(words), "{}", told("s", "Bound"));
+    assert!(!told("another", "Bound").contains(words));
+    assert!(
+        !told("s", "Pending").contains(words),
+        "it is still being restored"
+    );
+}
+
+#[test]
 fn a_content_is_stuck_without_the_annotation_of_the_snapshot_controller() {
     let protection = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
     let made = |annotation: &str, policy: &str| {
