@@ -146,7 +146,11 @@ fn shows_only_what_is_quoted(step: &StepReport, report: &ExplainReport) -> bool 
 
 /// How many steps of a situation are shown however little room there is.
 fn fewest(at: usize, block: &[StepReport]) -> usize {
-    let begins_well = at == 0 || block.first().is_some_and(|step| !costs(step));
+    let is_ready_to_paste = |step: &StepReport| step.command.argv.is_some();
+    let begins_well = at == 0
+        || block
+            .first()
+            .is_some_and(|step| !costs(step) && is_ready_to_paste(step));
     usize::from(at < SITUATIONS && begins_well)
 }
 

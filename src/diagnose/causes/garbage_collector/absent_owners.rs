@@ -252,7 +252,7 @@ fn add_collection(
     } else {
         finding.steps.push(Step {
             when: When::MakeAgain,
-            text: "without metadata.ownerReferences, or it is deleted again at once".into(),
+            text: "leave metadata.ownerReferences out of it, or it is deleted again at once".into(),
             command: None,
             safety: Safety::Safe,
             lets_go: Vec::new(),

@@ -36,7 +36,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
     story
         .says(&format!("ConfigMap owner exists in namespace {}", home.name()))
         .says("perhaps the garbage collector")
-        .says("without metadata.ownerReferences, or it is deleted again at once")
+        .says("leave metadata.ownerReferences out of it, or it is deleted again at once")
         .is_careful();
     // The event is written before or after the deletion.
     wait("the explanation quotes the event", SOON, || {
