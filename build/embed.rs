@@ -11,7 +11,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use flate2::{Compression, write::DeflateEncoder};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::schema::{Entry, Located, Match, usual_judgement};
 
@@ -117,17 +117,26 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
     // A list of its values reads like the object.
     let places = json.pointer_mut("/verifiedIn").and_then(Value::as_array_mut);
     for (place, at) in places.into_iter().flatten().zip(&entry.verified_in) {
-        *place = serde_json::json!([at.repository, at.revision, at.date]);
+        *place = json!([at.repository, at.revision, at.date]);
     }
     let steps = json.pointer_mut("/fix").and_then(Value::as_array_mut);
     for (place, step) in steps.into_iter().flatten().zip(&entry.fix) {
-        *place = serde_json::json!([
-            step.if_holder,
-            step.if_condition,
-            step.label,
-            step.text,
-            step.command
+        *place = as_list([
+            json!(step.label),
+            json!(step.text),
+            json!(step.command),
+            json!(step.if_holder),
+            json!(step.if_condition),
         ]);
+    }
+    let (removed, waits) = (&entry.if_removed, &entry.waits_for);
+    for (field, values) in [
+        ("/ifRemoved", [json!(removed.consequence), json!(removed.text)]),
+        ("/waitsFor", [json!(waits.text), json!(waits.on)]),
+    ] {
+        if let Some(place) = json.pointer_mut(field) {
+            *place = as_list(values);
+        }
     }
     let workloads = json
         .pointer_mut("/holder/workloads")
@@ -136,6 +145,16 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
         workload.retain(|field, value| field != "kind" || value != "Deployment");
     }
     serde_json::to_string(&json)
+}
+
+/// The values of an object as a list, in the order of its fields. Those at the end that are absent are left out.
+fn as_list<const N: usize>(values: [Value; N]) -> Value {
+    let mut values = Vec::from(values);
+    let is_absent = |value: &Value| value.is_null() || *value == json!([]);
+    while values.last().is_some_and(is_absent) {
+        values.pop();
+    }
+    Value::Array(values)
 }
 
 /// Every kind in the catalogue, one a line: without it, whether a word is a type would cost parsing all entries. One text

@@ -228,7 +228,7 @@ mod tests {
         let name = "inferenceservice.finalizers";
         let on = |group| entry_for(name, Some(("InferenceService", group)));
         assert_eq!(on("serving.kserve.io").as_deref(), Some(name));
-        assert_eq!(on("ome.io"), None);
+        assert_eq!(on("serving.example.com"), None);
         // Nobody said of what kind it is: then it may be this one.
         assert_eq!(entry_for(name, None).as_deref(), Some(name));
         // A domain says whose it is on any kind.

@@ -254,13 +254,6 @@ pub struct IfRemoved {
     deny_unknown_fields
 )]
 pub struct FixStep {
-    /// The state of the controller in which this step makes sense; none if it always does.
-    #[serde(default, alias = "ifHolder", skip_serializing_if = "Option::is_none")]
-    pub if_holder: Option<IfHolder>,
-    /// Conditions of the object with which this step makes sense. The step is left out if one of them has another status,
-    /// and stays if the object does not have it.
-    #[serde(default, alias = "ifCondition", skip_serializing_if = "Vec::is_empty")]
-    pub if_condition: Vec<InPhase>,
     /// What it can cost.
     pub label: Label,
     /// What to do and why, in one or two sentences.
@@ -268,6 +261,13 @@ pub struct FixStep {
     /// The command, with placeholders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Template>,
+    /// The state of the controller in which this step makes sense; none if it always does.
+    #[serde(default, alias = "ifHolder", skip_serializing_if = "Option::is_none")]
+    pub if_holder: Option<IfHolder>,
+    /// Conditions of the object with which this step makes sense. The step is left out if one of them has another status,
+    /// and stays if the object does not have it.
+    #[serde(default, alias = "ifCondition", skip_serializing_if = "Vec::is_empty")]
+    pub if_condition: Vec<InPhase>,
 }
 
 /// A condition, and the statuses that it has while a phase of the deletion is not over.
