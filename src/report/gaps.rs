@@ -187,8 +187,12 @@ pub fn grouped(gaps: &[GapReport]) -> Vec<GapGroup<'_>> {
             why,
             gaps: Vec::new(),
         });
-        group.subjects.push(gap.subject());
         group.gaps.push(gap);
+    }
+    for group in groups.values_mut() {
+        let is_of_wider = |gap: &&&GapReport| group.gaps.iter().any(|wider| wider.has_all_of(gap));
+        let told = group.gaps.iter().filter(|gap| !is_of_wider(gap));
+        group.subjects = told.map(|gap| gap.subject()).collect();
     }
     groups.into_values().collect()
 }
@@ -217,6 +221,12 @@ fn reason_in_words(gap: &GapReport) -> String {
 }
 
 impl GapReport {
+    /// Whether this is a whole type, and the other the same type in one namespace.
+    fn has_all_of(&self, other: &GapReport) -> bool {
+        let is_same = self.what == other.what && self.name == other.name && self.cluster == other.cluster;
+        is_same && self.namespace.is_none() && self.read_only_in.is_none() && other.namespace.is_some()
+    }
+
     /// Whether this was not read because the user stopped the run.
     pub fn is_interruption(&self) -> bool {
         self.reason == Why::Interrupted.word()
@@ -281,6 +291,24 @@ mod tests {
             lines(&many),
             ["type0, type1, type2, type3, type4, type5 and 14 more: forbidden"]
         );
+    }
+
+    #[test]
+    fn a_type_that_was_not_read_at_all_is_not_named_for_a_namespace_again() {
+        let inside = |name: &str| Gap {
+            what: What::TypeIn {
+                name: name.into(),
+                namespace: "db".into(),
+                read: 0,
+            },
+            why: Why::NotInDump,
+        };
+        let gaps = [
+            of_type("pods", Why::NotInDump),
+            inside("pods"),
+            inside("jobs.batch"),
+        ];
+        assert_eq!(lines(&gaps), ["pods, jobs.batch in db: not recorded"]);
     }
 
     #[test]
