@@ -193,11 +193,22 @@ fn assemble(
         extend_new(&mut diagnosis.evidence, finding.evidence);
     }
     diagnosis.outlook.extend(place);
-    blocks.sort_by_key(|(rank, _, _)| *rank);
+    // Each cause orders its steps. Only what costs never stands before what is harmless.
+    let mut blocks: Vec<_> = blocks
+        .into_iter()
+        .map(|(rank, finalizer, steps)| {
+            let steps: Vec<_> = by_moment(steps).into_iter().flat_map(harmless_first).collect();
+            (rank, finalizer, steps)
+        })
+        .collect();
+    let opens_with_loss = |steps: &[Step]| {
+        steps
+            .first()
+            .is_some_and(|step| step.safety == Safety::Destructive)
+    };
+    blocks.sort_by_key(|(rank, _, steps)| (opens_with_loss(steps), *rank));
     for (_, finalizer, steps) in blocks {
-        // Each cause orders its steps. Only what costs never stands before what is harmless.
-        let steps = by_moment(steps).into_iter().flat_map(harmless_first);
-        add_block(&mut diagnosis, finalizer.as_ref(), steps.collect());
+        add_block(&mut diagnosis, finalizer.as_ref(), steps);
     }
     // What precedes a deletion has an order of its own: each step needs the one before.
     let steps = by_moment(impact.steps).into_iter().flatten();

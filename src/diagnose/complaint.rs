@@ -279,7 +279,10 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
         return None;
     }
     let time = event.last_time().or_else(|| event.0.created());
-    let words = shortened(&join(event.reason(), event.message()));
+    // Some controllers give every event the reason of their success.
+    let reason =
+        Some(event.reason()).filter(|reason| !(reason.contains("Succe") && reports_failure(event.message())));
+    let words = shortened(&join(reason.unwrap_or_default(), event.message()));
     let repeated = event
         .count()
         .filter(|count| *count > 1)

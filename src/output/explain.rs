@@ -180,11 +180,11 @@ impl Layout<'_> {
             .collect()
     }
 
-    /// What not to do, without what would follow from it.
+    /// What not to do and why, without details.
     fn do_not_in_short(&self, report: &ExplainReport) -> String {
         warnings(report, false)
             .iter()
-            .map(|text| self.hanging(first_sentence(text), 0, 2))
+            .map(|text| self.hanging(first_sentences(text), 0, 2))
             .collect()
     }
 
@@ -267,8 +267,13 @@ pub(super) fn warnings(report: &ExplainReport, wide: bool) -> Vec<String> {
     all
 }
 
-fn first_sentence(text: &str) -> &str {
-    text.split_inclusive(". ").next().unwrap_or(text).trim_end()
+/// The order and its reason: the first two sentences.
+fn first_sentences(text: &str) -> &str {
+    let end = text
+        .match_indices(". ")
+        .nth(1)
+        .map_or(text.len(), |(at, _)| at + 1);
+    text.get(..end).unwrap_or(text)
 }
 
 /// The named causes, the worst first, each once.

@@ -149,7 +149,12 @@ impl GapReport {
     /// What was not read, in words.
     pub fn subject(&self) -> String {
         let name = self.name.clone().unwrap_or_default();
+        let is_of_dump = self.reason == Why::NotInDump.word();
         match (self.what, &self.namespace, self.line) {
+            ("types", ..) if is_of_dump => "types that the recording lacks".into(),
+            (_, Some(namespace), _) if is_of_dump && name == "all types" => {
+                format!("types in {namespace} that the recording lacks")
+            }
             ("types", ..) => match name.as_str() {
                 "/api" => "all types of the core group (/api)".into(),
                 "/apis" => "all types outside of the core group (/apis)".into(),

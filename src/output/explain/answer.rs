@@ -312,12 +312,12 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
         Verdict::Rejected => blocked(wait, "The removal would be refused by", "The removal is refused"),
         Verdict::Stalled if wait.holder.is_some() && wait.blockers.is_empty() => {
             vec![format!(
-                "Nothing known blocks the removal of {finalizer}, and {holder} has not acted."
+                "Nothing known blocks the removal of {finalizer}, and {holder} has not removed it."
             )]
         }
         Verdict::Stalled if wait.holder.is_some() => {
             vec![format!(
-                "{finalizer} is removed by {holder}, which has not acted."
+                "{finalizer} is removed by {holder}, which has not done so."
             )]
         }
         Verdict::Orphaned if wait.holder.is_some() => {
@@ -353,15 +353,12 @@ fn blocked(wait: &WaitReport, by: &str, words: &str) -> Vec<String> {
     }));
     said.extend(gone_below(first));
     // Words of the cluster are no further objects.
-    let others = wait
+    let mut others = wait
         .blockers
         .iter()
         .filter(|blocker| !std::ptr::eq(*blocker, first));
-    let more = others
-        .filter(|blocker| blocker.object.is_some() || blocker.rest)
-        .count();
-    if more > 0 {
-        said.push(format!("The chain names {more} more."));
+    if others.any(|blocker| blocker.object.is_some() || blocker.rest) {
+        said.push("The chain names more.".to_owned());
     }
     said
 }

@@ -151,7 +151,16 @@ fn fewest(at: usize, block: &[StepReport]) -> usize {
         || block
             .first()
             .is_some_and(|step| !costs(step) && is_ready_to_paste(step));
-    usize::from(at < SITUATIONS && begins_well)
+    // A copy is made for the step after it.
+    let copies = block
+        .iter()
+        .take_while(|step| step.command.output.is_some())
+        .count();
+    if at < SITUATIONS && begins_well {
+        (copies + 1).min(block.len())
+    } else {
+        0
+    }
 }
 
 fn costs(step: &StepReport) -> bool {

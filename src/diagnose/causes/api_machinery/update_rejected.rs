@@ -301,7 +301,14 @@ fn add_possible_rejections(
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     };
-    finding.steps.push(step.clone());
+    // Nothing is lost by it, so it stands before what destroys.
+    let destroys = |step: &Step| step.when == When::Now && step.safety == Safety::Destructive;
+    let at = finding
+        .steps
+        .iter()
+        .position(destroys)
+        .unwrap_or(finding.steps.len());
+    finding.steps.insert(at, step.clone());
     finding.wait.trial = Some(step);
     doubt_stalled(finding);
 }

@@ -249,7 +249,7 @@ fn add_collection(
             safety: Safety::Reversible,
             lets_go: Vec::new(),
         });
-    } else {
+    } else if !is_work(object) {
         finding.steps.push(Step {
             when: When::MakeAgain,
             text: "leave metadata.ownerReferences out of it, or it is deleted again at once".into(),
@@ -258,6 +258,11 @@ fn add_collection(
             lets_go: Vec::new(),
         });
     }
+}
+
+/// Whether it is the work of one time, which nobody makes again without its owner.
+fn is_work(object: &Object) -> bool {
+    object.is("", "pods") || object.is("batch", "jobs")
 }
 
 #[cfg(test)]

@@ -211,7 +211,7 @@ fn add_maker(finding: &mut Finding, dependent: &Object) {
     finding.steps.push(Step {
         when: When::Now,
         text: format!(
-            "see which field manager makes {} {}, and stop it from that",
+            "see which field manager makes {} {}. As long as it does, the owner stays",
             dependent.kind,
             dependent.name()
         ),

@@ -105,19 +105,34 @@ pub(crate) fn add_unavailable_group(finding: &mut Finding, group: &str, version:
     });
     finding.steps.push(Step {
         when: When::Now,
-        text: "see which Service serves it. Once that answers, the deletion goes on".into(),
+        text: "see which Service serves it, and why that does not answer. The deletion waits for it".into(),
         command: Some(Command::of("kubectl get apiservice {} -o yaml", [&name])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });
+    // metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io (k8s.io/metrics).
+    let computes = group.ends_with("metrics.k8s.io");
+    let (text, safety) = if computes {
+        (
+            format!(
+                "delete the APIService if what served {group} is uninstalled. It computes its answers, and stores nothing"
+            ),
+            Safety::Reversible,
+        )
+    } else {
+        (
+            format!(
+                "ORPHANED OBJECTS if that API server stores objects. Delete the APIService only if what served {group} is \
+                 uninstalled"
+            ),
+            Safety::Destructive,
+        )
+    };
     finding.steps.push(Step {
         when: When::ProductGone,
-        text: format!(
-            "ORPHANED OBJECTS if that API server stores objects. Delete the APIService only if what served {group} is \
-             uninstalled. APIs that compute their answers, such as metrics, store nothing"
-        ),
+        text,
         command: Some(Command::of("kubectl delete apiservice {}", [&name])),
-        safety: Safety::Destructive,
+        safety,
         lets_go: Vec::new(),
     });
 }

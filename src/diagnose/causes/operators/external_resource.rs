@@ -84,8 +84,8 @@ fn add_external_resources(subject: &Subject<'_>, findings: &mut [Finding], view:
         first.outlook.push(Outlook {
             when: Moment::RemovedByHand,
             then: format!(
-                "the load balancer at {} stays at the provider with all that belongs to it; this address is how to find it \
-                 there",
+                "the load balancer at {} stays at the provider, if it is still there, with all that belongs to it; this \
+                 address is how to find it",
                 addresses.join(", ")
             ),
         });

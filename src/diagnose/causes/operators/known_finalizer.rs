@@ -200,8 +200,8 @@ fn fitting_steps(
             {
                 return None;
             }
-            // A controller that is gone has no log.
-            if holder.liveness() == Liveness::Gone && able.as_ref().is_some_and(Command::reads_log) {
+            // A controller that is gone has no log, nor has a workload that does not exist.
+            if has_no_log(holder) && able.as_ref().is_some_and(Command::reads_log) {
                 return None;
             }
             let command = able;
@@ -220,6 +220,12 @@ fn fitting_steps(
             .position(|when| *when == step.when)
     });
     steps
+}
+
+/// Whether the controller left no log here, as far as is known.
+fn has_no_log(holder: &Holder) -> bool {
+    let is_missing = || holder.with(Tells::Gone).any(|sign| sign.trace == Trace::Workload);
+    holder.liveness() == Liveness::Gone || is_missing() && holder.workload().is_none()
 }
 
 /// Whether no condition of the object rules the step out.

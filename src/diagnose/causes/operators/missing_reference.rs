@@ -295,11 +295,16 @@ fn add_missing_object(
             format!("does not exist; {field} names it, and its controller complains of that")
         },
     ));
+    let finalizer = finding.wait.finalizer.as_ref();
+    let then = match finalizer.map(|finalizer| resumed::ending(object, finalizer, view)) {
+        Some(resumed::Ending::Deletes) => ", and DELETES what it stands for",
+        Some(resumed::Ending::MayDelete) => ", and may DELETE what it stands for",
+        _ => "",
+    };
     let text = if view.is_terminating_namespace(namespace) {
         format!(
-            "{} {name} cannot be made again (\"unable to create new content in namespace {namespace} because it is being \
-             terminated\"). If its controller can take its credentials from elsewhere, give them there. It then cleans up and \
-             finishes by itself",
+            "see what names {} {name}. It cannot be made again (\"unable to create new content in namespace {namespace} because \
+             it is being terminated\"). With what it held from elsewhere, its controller finishes the deletion{then}",
             ty.kind
         )
     } else if ty.name() == "pods" {
@@ -308,12 +313,6 @@ fn add_missing_object(
              ever. See what runs in its place"
         )
     } else {
-        let finalizer = finding.wait.finalizer.as_ref();
-        let then = match finalizer.map(|finalizer| resumed::ending(object, finalizer, view)) {
-            Some(resumed::Ending::Deletes) => ", and DELETES what it stands for",
-            Some(resumed::Ending::MayDelete) => ", and may DELETE what it stands for",
-            _ => "",
-        };
         format!(
             "see what names {} {name}. Once that exists again, with what it held, its controller finishes the deletion{then}",
             ty.kind
