@@ -20,6 +20,21 @@ use crate::schema::{Entry, Located, Match, usual_judgement};
 /// catalogue has 3.9 MB by now, so these are larger.
 const BLOCK: usize = 48 * 1024;
 
+/// The letters that stand for fields of an entry here. `Entry` knows them, too.
+const LETTERS: [(&str, &str); 11] = [
+    ("project", "j"),
+    ("area", "a"),
+    ("kinds", "k"),
+    ("protects", "p"),
+    ("waitsFor", "w"),
+    ("removedBy", "r"),
+    ("holder", "h"),
+    ("ifRemoved", "i"),
+    ("doneWhen", "d"),
+    ("sources", "s"),
+    ("verifiedIn", "v"),
+];
+
 /// Writes `catalogue.deflate`, `kinds.txt` and `catalogue.rs`, and the tables of platforms, deployers, marks, fates, losses,
 /// defaults and datastores.
 pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
@@ -143,6 +158,13 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
         .and_then(Value::as_array_mut);
     for workload in workloads.into_iter().flatten().filter_map(Value::as_object_mut) {
         workload.retain(|field, value| field != "kind" || value != "Deployment");
+    }
+    if let Some(fields) = json.as_object_mut() {
+        for (field, letter) in LETTERS {
+            if let Some(value) = fields.remove(field) {
+                fields.insert(letter.to_owned(), value);
+            }
+        }
     }
     serde_json::to_string(&json)
 }

@@ -26,7 +26,7 @@ pub(crate) const NAMESPACES_ONE_BY_ONE: usize = 8;
 /// Groups of remaining objects in a namespace. The rest is summed up.
 pub(crate) const CONTENT_GROUPS: usize = 8;
 /// Groups for which one object is explained in full. Each costs a few requests.
-pub(crate) const EXPLAINED_IN_FULL: usize = 3;
+pub(crate) const EXPLAINED_IN_FULL: usize = 4;
 /// Objects of one type that the namespace controller deletes in time with one request.
 pub(crate) const OBJECTS_IN_ONE_REQUEST: u64 = 1000;
 /// Objects that one advised command deletes: a few seconds of work for a server.

@@ -12,7 +12,8 @@ use super::{
     While, WorkloadKind, glob, literals,
 };
 
-/// Everything that is known about one finalizer, or about a family of names that match one pattern.
+/// Everything that is known about one finalizer, or about a family of names that match one pattern. The letters are the names of
+/// fields in the built-in catalogue, which would have each name two thousand times.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(
@@ -32,16 +33,19 @@ pub struct Entry {
     #[serde(default)]
     pub example: String,
     /// The project that owns it.
+    #[serde(alias = "j")]
     pub project: String,
     /// The project's home page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
     /// The project's area.
+    #[serde(alias = "a")]
     pub area: Area,
     /// The part or feature of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_of: Option<String>,
     /// The kinds of object that have it.
+    #[serde(alias = "k")]
     pub kinds: Vec<KindPattern>,
     /// The entry applies only to these kinds: the name alone is too short to identify the owner.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -53,19 +57,24 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_on: Option<String>,
     /// What it protects, as a short noun phrase.
+    #[serde(alias = "p")]
     pub protects: String,
     /// What must be true before the controller removes the finalizer.
+    #[serde(alias = "w")]
     pub waits_for: WaitsFor,
     /// Who removes it, in words.
+    #[serde(alias = "r")]
     pub removed_by: String,
     /// How to find that controller.
+    #[serde(alias = "h")]
     pub holder: HolderDescription,
     /// What happens if it is removed by hand.
+    #[serde(alias = "i")]
     pub if_removed: IfRemoved,
     /// What to do, in order, the safest step first.
     pub fix: Vec<FixStep>,
     /// How to see that the controller did its work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "d", default, skip_serializing_if = "Option::is_none")]
     pub done_when: Option<String>,
     /// When it must not be removed by hand, whatever else is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +95,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renamed_to: Option<String>,
     /// Upstream files that support this, each `owner/repo:path`.
+    #[serde(alias = "s")]
     pub sources: Vec<String>,
     /// Whether somebody read the sources and they support this.
     #[serde(default = "usually_verified")]
@@ -100,7 +110,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "is_false")]
     pub thin: bool,
     /// Where a program found the name when it last looked. Files do not say this either.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(alias = "v", default, skip_serializing_if = "Vec::is_empty")]
     pub verified_in: Vec<VerifiedIn>,
 }
 
