@@ -65,7 +65,7 @@ use crate::{
         },
         kinds::OwnerReference,
         limits,
-        model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Safety, Step, Strength, Verdict, When},
+        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         timing,
         view::{Missing, View},
     },
@@ -144,7 +144,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
     }
     if let Some((dependent, field)) = user_of_owner(dependents, owner, view) {
         finding.say(format!(
-            "{} {} names it in {field}. If its controller needs it for its own work, neither goes by itself",
+            "{} {} names it in {field}: perhaps each waits for the other",
             dependent.kind,
             dependent.name()
         ));
@@ -160,10 +160,6 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
             });
         }
     }
-    finding.outlook.push(Outlook {
-        when: Moment::OthersGone,
-        then: "it is removed automatically".into(),
-    });
 }
 
 /// A dependent that is held, and names its owner in a field of its own. The owner waits for it, and it may wait for the owner.

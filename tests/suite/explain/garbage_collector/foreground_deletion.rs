@@ -47,7 +47,6 @@ fn an_owner_waits_for_exactly_its_blocking_dependents() {
     story
         .has_root("Secret blocks: being deleted, held by example.test/hold")
         .never_says("does-not")
-        .says("it is removed automatically")
         .never_advises("patch")
         .never_advises("--cascade")
         .is_careful();
