@@ -45,7 +45,6 @@ pub fn condition(when: Moment) -> &'static str {
         Moment::WhoDeleted => "who deleted it",
         Moment::Namespace => "its namespace",
         Moment::Goes => "when it goes",
-        Moment::OthersGone => "when they are gone",
         Moment::ClaimGoes => "when the claim goes",
         Moment::ClaimsGo => "when its claims go",
         Moment::Succeeds => "when it succeeds",

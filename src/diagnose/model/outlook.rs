@@ -31,8 +31,6 @@ pub enum Moment {
     Namespace,
     /// The object goes.
     Goes,
-    /// The objects that it waits for are gone.
-    OthersGone,
     /// The claim goes.
     ClaimGoes,
     /// The claims of the volumes go.

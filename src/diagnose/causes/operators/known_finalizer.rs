@@ -224,7 +224,10 @@ fn fitting_steps(
 
 /// Whether the controller left no log here, as far as is known.
 fn has_no_log(holder: &Holder) -> bool {
-    let is_missing = || holder.with(Tells::Gone).any(|sign| sign.trace == Trace::Workload);
+    let is_missing = || {
+        let mut gone = holder.with(holder::Tells::Gone);
+        gone.any(|sign| sign.trace == holder::Trace::Workload)
+    };
     holder.liveness() == Liveness::Gone || is_missing() && holder.workload().is_none()
 }
 

@@ -304,7 +304,7 @@ fn add_missing_object(
     let text = if view.is_terminating_namespace(namespace) {
         format!(
             "see what names {} {name}. It cannot be made again (\"unable to create new content in namespace {namespace} because \
-             it is being terminated\"). With what it held from elsewhere, its controller finishes the deletion{then}",
+             it is being terminated\"). Its controller finishes the deletion if it gets from elsewhere what that held{then}",
             ty.kind
         )
     } else if ty.name() == "pods" {

@@ -43,7 +43,7 @@ pub(super) fn trouble(found: &Object, view: &View<'_>) -> Option<String> {
         .or_else(|| Some(format!("is not available: {}", unavailable(found)?)))
 }
 
-/// What it says of itself as a whole where it has no condition `Ready`: `Available`, or `ClusterAvailable` of a `…Cluster`.
+/// The condition about the whole object, where it has no `Ready`: `Available`, or `ClusterAvailable` of a `…Cluster`.
 fn unavailable(found: &Object) -> Option<String> {
     let is_about_whole = |kind: &str| {
         let bare = ["Available", "Ready", "Healthy"]
