@@ -71,8 +71,13 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
         let mut shown = beside(&do_not);
         if shown.1 > 0 {
             // What to do helps more than why not to do something else.
-            do_not = layout.do_not_in_short(report);
-            shown = beside(&do_not);
+            for sentences in [2, 1] {
+                do_not = layout.do_not_in_short(report, sentences);
+                shown = beside(&do_not);
+                if taken + do_not.lines().count() + shown.0.lines().count() < LINES {
+                    break;
+                }
+            }
         }
         shown
     };
@@ -180,11 +185,11 @@ impl Layout<'_> {
             .collect()
     }
 
-    /// What not to do and why, without details.
-    fn do_not_in_short(&self, report: &ExplainReport) -> String {
+    /// So many sentences of each warning: the order, and why.
+    fn do_not_in_short(&self, report: &ExplainReport, sentences: usize) -> String {
         warnings(report, false)
             .iter()
-            .map(|text| self.hanging(first_sentences(text), 0, 2))
+            .map(|text| self.hanging(first_sentences(text, sentences), 0, 2))
             .collect()
     }
 
@@ -267,12 +272,9 @@ pub(super) fn warnings(report: &ExplainReport, wide: bool) -> Vec<String> {
     all
 }
 
-/// The order and its reason: the first two sentences.
-fn first_sentences(text: &str) -> &str {
-    let end = text
-        .match_indices(". ")
-        .nth(1)
-        .map_or(text.len(), |(at, _)| at + 1);
+fn first_sentences(text: &str, many: usize) -> &str {
+    let mut ends = text.match_indices(". ").map(|(at, _)| at + 1);
+    let end = ends.nth(many - 1).unwrap_or(text.len());
     text.get(..end).unwrap_or(text)
 }
 

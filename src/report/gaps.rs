@@ -151,9 +151,9 @@ impl GapReport {
         let name = self.name.clone().unwrap_or_default();
         let is_of_dump = self.reason == Why::NotInDump.word();
         match (self.what, &self.namespace, self.line) {
-            ("types", ..) if is_of_dump => "types that the recording lacks".into(),
+            ("types", ..) if is_of_dump => "some types".into(),
             (_, Some(namespace), _) if is_of_dump && name == "all types" => {
-                format!("types in {namespace} that the recording lacks")
+                format!("some types in {namespace}")
             }
             ("types", ..) => match name.as_str() {
                 "/api" => "all types of the core group (/api)".into(),

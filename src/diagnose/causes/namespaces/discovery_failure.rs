@@ -105,7 +105,7 @@ pub(crate) fn add_unavailable_group(finding: &mut Finding, group: &str, version:
     });
     finding.steps.push(Step {
         when: When::Now,
-        text: "see which Service serves it, and why that does not answer. The deletion waits for it".into(),
+        text: "see which Service serves it, and why that does not answer".into(),
         command: Some(Command::of("kubectl get apiservice {} -o yaml", [&name])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
@@ -114,9 +114,7 @@ pub(crate) fn add_unavailable_group(finding: &mut Finding, group: &str, version:
     let computes = group.ends_with("metrics.k8s.io");
     let (text, safety) = if computes {
         (
-            format!(
-                "delete the APIService if what served {group} is uninstalled. It computes its answers, and stores nothing"
-            ),
+            format!("delete the APIService if its server is uninstalled: it stored nothing"),
             Safety::Reversible,
         )
     } else {
