@@ -6,6 +6,7 @@ use crate::{
         model::{Moment, Outlook},
         view::View,
     },
+    object::List,
     snapshot::facts::Object,
 };
 
@@ -35,7 +36,7 @@ pub(super) fn terminating_namespace(object: &Object, view: &View<'_>) -> Option<
     });
     let waits = match raised {
         None => String::new(),
-        Some((FINALIZERS, message)) if is_about_only(object, message) => {
+        Some((FINALIZERS, message)) if is_about_only(object, message) && is_all_that_is_left(namespace) => {
             ". It waits for this object alone".to_owned()
         }
         Some((_, message)) => format!(". It waits: {}", shortened(message.trim_end_matches('.'))),
@@ -55,6 +56,18 @@ fn is_about_only(object: &Object, message: &str) -> bool {
     };
     let counts = message.split_once("remaining:").map(|(_, counts)| counts);
     object.deletion().is_some() && counts.is_some_and(|counts| counts.split(',').all(is_own))
+}
+
+/// Whether one object is left in the namespace, and nothing but the namespace controller holds the namespace itself.
+fn is_all_that_is_left(namespace: &Object) -> bool {
+    let counts = match namespace.condition("NamespaceContentRemaining") {
+        Some(("True", _, message)) => message.split_once("remaining:").map(|(_, counts)| counts),
+        _ => None,
+    };
+    let is_one = |counts: &str| !counts.contains(',') && counts.contains(" has 1 resource instances");
+    let mut holders = namespace.finalizers().into_iter();
+    counts.is_some_and(is_one)
+        && holders.all(|holder| holder.list == List::Spec && holder.name == "kubernetes")
 }
 
 #[cfg(test)]
@@ -103,17 +116,34 @@ mod tests {
             let silent = told(metadata, leaving(json!([])));
             assert!(silent.contains(line) && !silent.contains("It waits"), "{silent}");
         }
-        let of_claim = |more: &str| {
-            let message = format!(
+        let of_claim = |held: &str, left: &str, holder: &[&str]| {
+            let held = format!(
                 "Some content in the namespace has finalizers remaining: kubernetes.io/pvc-protection in 1 resource \
-                 instances{more}"
+                 instances{held}"
             );
-            let condition = json!([{"type": FINALIZERS, "status": "True", "message": message}]);
-            told(&deleted(), leaving(condition))
+            let left = format!(
+                "Some resources are remaining: persistentvolumeclaims. has 1 resource instances{left}"
+            );
+            let mut namespace = leaving(json!([
+                {"type": "NamespaceContentRemaining", "status": "True", "message": left},
+                {"type": FINALIZERS, "status": "True", "message": held},
+            ]));
+            namespace["metadata"]["finalizers"] = json!(holder);
+            told(&deleted(), namespace)
         };
-        assert!(of_claim("").contains("It waits for this object alone"));
-        let with_another = of_claim(", x.test/f in 1 resource instances");
-        assert!(with_another.contains("It waits: Some content"), "{with_another}");
+        let alone = "It waits for this object alone";
+        assert!(of_claim("", "", &[]).contains(alone), "{}", of_claim("", "", &[]));
+        // Another finalizer, another object, or somebody who holds the namespace itself.
+        for told in [
+            of_claim(", x.test/f in 1 resource instances", "", &[]),
+            of_claim("", ", pods. has 1 resource instances", &[]),
+            of_claim("", "", &["controller.cattle.io/namespace-auth"]),
+        ] {
+            assert!(
+                !told.contains(alone) && told.contains("It waits: Some content"),
+                "{told}"
+            );
+        }
         let living = told(&deleted(), json!({"metadata": {"name": "ns"}}));
         assert!(!living.contains("Namespace:"), "{living}");
     }

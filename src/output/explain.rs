@@ -189,7 +189,7 @@ impl Layout<'_> {
     fn do_not_in_short(&self, report: &ExplainReport, sentences: usize) -> String {
         warnings(report, false)
             .iter()
-            .map(|text| self.hanging(first_sentences(text, sentences), 0, 2))
+            .map(|text| self.hanging(&first_sentences(text, sentences), 0, 2))
             .collect()
     }
 
@@ -272,10 +272,13 @@ pub(super) fn warnings(report: &ExplainReport, wide: bool) -> Vec<String> {
     all
 }
 
-fn first_sentences(text: &str, many: usize) -> &str {
+/// So many sentences of a text, and a mark if it goes on.
+fn first_sentences(text: &str, many: usize) -> String {
     let mut ends = text.match_indices(". ").map(|(at, _)| at + 1);
-    let end = ends.nth(many - 1).unwrap_or(text.len());
-    text.get(..end).unwrap_or(text)
+    match ends.nth(many - 1).and_then(|end| text.get(..end)) {
+        Some(first) => format!("{first} …"),
+        None => text.to_owned(),
+    }
 }
 
 /// The named causes, the worst first, each once.
@@ -306,4 +309,17 @@ fn uncapitalized_sentence(text: &str) -> String {
         sentence.push('.');
     }
     sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_cut_says_so() {
+        let text = "Do not remove it. The disk stays. Nothing names it.";
+        assert_eq!(first_sentences(text, 1), "Do not remove it. …");
+        assert_eq!(first_sentences(text, 2), "Do not remove it. The disk stays. …");
+        assert_eq!(first_sentences(text, 3), text);
+    }
 }

@@ -95,7 +95,7 @@ fn collect(
             found.push((path, with_reason(key, beside, text)));
         }
         // A failure in prose right below `status` is one whatever its field is called.
-        Value::String(text) if !path.contains('.') && text.trim().contains(' ') && reports_failure(text) => {
+        Value::String(text) if !path.contains('.') && tells_a_failure(text) => {
             found.push((path, text.clone()));
         }
         Value::String(text) if ends_with_one_of(key, &REASONS) && !has_words(beside) => {
@@ -137,6 +137,22 @@ fn collect(
         Value::Object(_) => found.extend(condition::words_of_part(value).map(|text| (path, text))),
         _ => {}
     }
+}
+
+/// Whether it is prose about an attempt that failed, and no setting or query with such a word in it.
+fn tells_a_failure(text: &str) -> bool {
+    const ATTEMPTS: [&str; 7] = [
+        "failed to ",
+        "error: ",
+        "cannot ",
+        "can't ",
+        "could not ",
+        "unable to ",
+        "failed: ",
+    ];
+    let lower = text.trim_start().to_lowercase();
+    let is_prose = !lower.starts_with(['{', '[']);
+    is_prose && ATTEMPTS.iter().any(|attempt| lower.contains(attempt)) && reports_failure(text)
 }
 
 /// The newest time that a field of this item has.
@@ -324,7 +340,9 @@ mod tests {
             json!({"message": " "}),
             json!({"message": "Deployed with 3 replicas"}),
             json!({"value": "3 of 3 are there"}),
-            json!({"address": "https://error.example"}),
+            json!({"value": r#"{"message": "failed to start", "x": 1}"#}),
+            json!({"value": "rate(errors_total[5m]) > 0"}),
+            json!({"value": "Keeps failed jobs for 3 days"}),
             json!({"conditions": [{"type": "Ready", "status": "True", "message": "fine"}]}),
             json!({"components": [{"conditions": [{"type": "Ready", "status": "True", "message": "it must be so",
                 "lastTransitionTime": "2026-01-01T10:00:00Z"}]}]}),

@@ -272,16 +272,19 @@ pub struct Leader<'a> {
 
 /// Who leads by the one Lease of the finalizer's domain. Several Leases are of several programs, so they tell nothing.
 pub fn leader_of_domain<'a>(object: &Object, finalizer: &Finalizer, view: &View<'a>) -> Option<Leader<'a>> {
-    let Ok([lease]) = <[&Object; 1]>::try_from(leases_of_domain(object, finalizer, view).ok()?) else {
+    let mut leases = leases_of_domain(object, finalizer, view).ok()?;
+    // The group of the object may be of another product than the finalizer.
+    let domain = finalizer.name.split('/').next().unwrap_or_default();
+    leases.retain(|lease| lease.name().ends_with(domain));
+    let &[lease] = leases.as_slice() else {
         return None;
     };
     let pod = Lease(lease).leader().split('_').next().unwrap_or_default();
     let (_, life) = life_of_lease(lease, view.now())?;
-    (!pod.is_empty()).then_some(Leader {
-        lease,
-        pod,
-        leads: matches!(life, Life::Renewing { .. }),
-    })
+    let leads = matches!(life, Life::Renewing { .. });
+    // A program may write anything there. Of one that leads, the Pod must be there.
+    let is_pod = || matches!(view.object("", "pods", lease.namespace(), pod), Ok(Some(_)));
+    (!pod.is_empty() && (!leads || is_pod())).then_some(Leader { lease, pod, leads })
 }
 
 /// The Leases whose name ends in the finalizer's domain or the object's group, as operators made with Kubebuilder name them

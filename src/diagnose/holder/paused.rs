@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     command::Command,
     diagnose::{
-        holder::writer::{is_tool, last_change},
+        holder::writer::{is_tool_on, last_change},
         kinds::Workload,
         view::{Missing, View},
     },
@@ -127,7 +127,7 @@ impl PauseMark {
         let change = last_change(object, &["f:metadata", "f:annotations", &field])?;
         let manager = change.manager;
         let set = format!("{manager} set it {} ago", Age::between(change.time, view.now()));
-        if is_tool(&manager) {
+        if is_tool_on(object, &manager) {
             return Some(format!("{set}. It is a tool that takes nothing away by itself"));
         }
         let workloads = |plural: &str| view.search("apps", plural, "", By::Name(manager.clone()));

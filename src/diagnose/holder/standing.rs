@@ -15,7 +15,7 @@ use crate::{
             trace::{Holder, Sign, Tells, Trace},
             writer,
         },
-        kinds::{Condition, Job, Pod, Workload},
+        kinds::{Condition, Job, NotReady, Pod, Workload},
         model::Strength,
         timing,
         view::{Missing, View},
@@ -189,9 +189,9 @@ fn standing_of_replicas(object: &Object, view: &View<'_>) -> Standing {
         (Tells::Alive, String::new(), false)
     } else {
         match why_not_ready(object, view) {
-            Ok(Some((why, command))) => {
-                shown_by = command;
-                (Tells::Failing, format!(": {why}"), true)
+            Ok(Some(why)) => {
+                shown_by = why.shown_by;
+                (Tells::Failing, format!(": {}", why.says), why.lasts)
             }
             Ok(None) => (Tells::Failing, String::new(), false),
             Err(missing) => {
@@ -224,8 +224,35 @@ fn condition_since(
     (since, words)
 }
 
-/// Why no Pod of the workload is ready, in the words of the first Pod that says it, and a command that shows more.
-fn why_not_ready(object: &Object, view: &View<'_>) -> Result<Option<(String, Option<Command>)>, Missing> {
+/// Why nothing of a workload is ready.
+struct WhyNot {
+    says: String,
+    /// Whether it stays so by itself.
+    lasts: bool,
+    /// A command that shows more.
+    shown_by: Option<Command>,
+}
+
+impl WhyNot {
+    fn of(pod: &Object) -> Option<Self> {
+        let NotReady { says, crash, lasts } = Pod(pod).why_not_ready()?;
+        // What the container that ended has logged before. The log of the one that runs now may be empty.
+        let shown_by = crash.map(|crash| {
+            Command::of(
+                "kubectl -n {} logs {} --container {} --previous --tail=50",
+                [pod.namespace(), pod.name(), crash.container],
+            )
+        });
+        Some(WhyNot {
+            says,
+            lasts,
+            shown_by,
+        })
+    }
+}
+
+/// Why no Pod of the workload is ready, in the words of the first Pod that says it.
+fn why_not_ready(object: &Object, view: &View<'_>) -> Result<Option<WhyNot>, Missing> {
     let selector: Vec<_> = Workload(object)
         .selected_labels()
         .into_iter()
@@ -233,35 +260,30 @@ fn why_not_ready(object: &Object, view: &View<'_>) -> Result<Option<(String, Opt
         .collect();
     if !selector.is_empty() {
         let pods = view.search("", "pods", object.namespace(), By::Labels(selector.join(",")))?;
-        let problem = |pod| Some((Pod(pod).problem()?, last_words(pod)));
-        if let Some(problem) = pods.iter().find_map(problem) {
-            return Ok(Some(problem));
+        if let Some(why) = pods.iter().find_map(WhyNot::of) {
+            return Ok(Some(why));
         }
     }
     // The controller may not create Pods: no account, no room in a quota, or a namespace in deletion.
     let (status, reason, message) = object.condition("ReplicaFailure").unwrap_or_default();
-    Ok((status == "True").then(|| (format!("{reason}: {message}"), None)))
-}
-
-/// What the container that ended has logged before. The log of the one that runs now may be empty.
-fn last_words(pod: &Object) -> Option<Command> {
-    let crash = Pod(pod).crash()?;
-    Some(Command::of(
-        "kubectl -n {} logs {} --container {} --previous --tail=50",
-        [pod.namespace(), pod.name(), crash.container],
-    ))
+    Ok((status == "True").then(|| WhyNot {
+        says: format!("{reason}: {message}"),
+        lasts: true,
+        shown_by: None,
+    }))
 }
 
 fn standing_of_pod(pod: &Object, view: &View<'_>) -> Standing {
     let ready = matches!(pod.condition("Ready"), Some(("True", _, _)));
     let (since, lasting) = condition_since(pod, "Ready", ready, view);
-    let problem = Pod(pod).problem();
-    let is_explained = problem.is_some();
+    let why = WhyNot::of(pod).filter(|_| !ready);
+    let is_explained = why.as_ref().is_some_and(|why| why.lasts);
+    let shown_by = why.as_ref().and_then(|why| why.shown_by.clone());
     let (tells, value) = if ready {
         (Tells::Alive, format!("ready{lasting}"))
     } else {
-        let why = problem.unwrap_or_else(|| format!("{} and not ready{lasting}", phase(pod)));
-        (Tells::Failing, why)
+        let unready = || format!("{} and not ready{lasting}", phase(pod));
+        (Tells::Failing, why.map_or_else(unready, |why| why.says))
     };
     Standing {
         tells,
@@ -269,7 +291,7 @@ fn standing_of_pod(pod: &Object, view: &View<'_>) -> Standing {
         value,
         since,
         is_explained,
-        shown_by: last_words(pod),
+        shown_by,
     }
 }
 

@@ -126,10 +126,13 @@ pub(super) fn is_tool(manager: &str) -> bool {
     knowledge::deployer_named(manager).is_some()
 }
 
-/// The same, on this object. On objects of its own product, such a tool is a controller.
+/// The same, on this object. On objects of its own group, such a tool is a controller: helm-controller on a HelmRelease. Of a
+/// product with several programs, that is the one that is called after the group.
 pub fn is_tool_on(object: &Object, manager: &str) -> bool {
     let group = &object.resource.group;
-    knowledge::deployer_named(manager).is_some_and(|tool| !tool.groups.contains(group))
+    let first = group.split('.').next().unwrap_or_default();
+    let is_own = |groups: &[String]| groups.contains(group) && manager.starts_with(first);
+    knowledge::deployer_named(manager).is_some_and(|tool| !is_own(&tool.groups))
 }
 
 /// Adds which manager put the finalizer on, and whether a controller still writes the status of the object.
@@ -219,7 +222,9 @@ mod tests {
         assert!(is_tool_on(&release, "helm-controller"));
         release.resource = Resource::new("helm.toolkit.fluxcd.io", "helmreleases");
         assert!(!is_tool_on(&release, "helm-controller"));
-        assert!(is_tool_on(&release, "kubectl"));
+        for other in ["kubectl", "kustomize-controller", "flux"] {
+            assert!(is_tool_on(&release, other), "{other}");
+        }
     }
 
     #[test]

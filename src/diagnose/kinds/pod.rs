@@ -17,7 +17,7 @@ pub(crate) struct Crash<'a> {
     /// Its name.
     pub(crate) container: &'a str,
     restarts: i64,
-    exit_code: i64,
+    exit_code: Option<i64>,
     reason: &'a str,
 }
 
@@ -31,17 +31,30 @@ impl Crash<'_> {
             reason,
         } = self;
         // The kubelet writes these two for every exit code.
-        let why = match reason {
-            "" | "Error" | "Completed" => String::new(),
-            reason => format!(", {reason}"),
+        let reason = Some(reason).filter(|reason| !matches!(*reason, "" | "Error" | "Completed"));
+        let code = exit_code.map(|code| format!("last exit code {code}"));
+        let ends: Vec<_> = code.into_iter().chain(reason.map(str::to_owned)).collect();
+        let ends = match ends.as_slice() {
+            [] => String::new(),
+            ends => format!(" ({})", ends.join(", ")),
         };
         let times = if restarts == 1 {
             "once"
         } else {
             &format!("{restarts} times")
         };
-        format!("container {container} was restarted {times} (last exit code {exit_code}{why})")
+        format!("container {container} was restarted {times}{ends}")
     }
+}
+
+/// Why a Pod is not ready.
+pub(crate) struct NotReady<'a> {
+    /// In words.
+    pub(crate) says: String,
+    /// How the container ended before that it is about.
+    pub(crate) crash: Option<Crash<'a>>,
+    /// Whether it stays so by itself. A container that runs again may become ready.
+    pub(crate) lasts: bool,
 }
 
 /// A Pod.
@@ -66,33 +79,52 @@ impl<'a> Pod<'a> {
 
     /// What keeps the Pod from running, in the literal words, because people search for them.
     pub(crate) fn problem(self) -> Option<String> {
-        let pod = self.0;
+        let why = self.why_not_ready().filter(|why| why.lasts);
+        why.map(|why| why.says)
+    }
+
+    /// Why the Pod is not ready, as far as it tells.
+    pub(crate) fn why_not_ready(self) -> Option<NotReady<'a>> {
         let waiting = self.container_statuses().find_map(|status| {
             let waiting = status.pointer("/state/waiting")?;
             let reason = text(waiting, "/reason");
+            let crash = crash(status);
             // The kubelet repeats its own back-off there, with the uid of the Pod.
-            let message = crash(status).map_or_else(|| text(waiting, "/message").to_owned(), Crash::in_words);
+            let message = crash.map_or_else(|| text(waiting, "/message").to_owned(), Crash::in_words);
             // Every Pod passes through these states, so they are no problem.
-            (!matches!(reason, "" | "ContainerCreating" | "PodInitializing")).then(|| match &*message {
-                "" => reason.to_owned(),
-                message => format!("{reason}: {message}"),
+            (!matches!(reason, "" | "ContainerCreating" | "PodInitializing")).then(|| NotReady {
+                says: match &*message {
+                    "" => reason.to_owned(),
+                    message => format!("{reason}: {message}"),
+                },
+                crash,
+                lasts: true,
             })
         });
-        let waiting = waiting.or_else(|| self.crash().map(Crash::in_words));
-        waiting.or_else(|| {
-            let (status, reason, message) = pod.condition("PodScheduled")?;
-            let gates: Vec<_> = self.scheduling_gates().collect();
-            let gates = match gates.as_slice() {
-                [] => String::new(),
-                gates => format!(" ({})", gates.join(", ")),
-            };
-            (status == "False").then(|| format!("{reason}: {message}{gates}"))
-        })
+        let crashed = || {
+            let crash = self.container_statuses().find_map(crash)?;
+            Some(NotReady {
+                says: crash.in_words(),
+                crash: Some(crash),
+                lasts: false,
+            })
+        };
+        waiting.or_else(|| self.unscheduled()).or_else(crashed)
     }
 
-    /// The first of its containers that was started again, and is not ready.
-    pub(crate) fn crash(self) -> Option<Crash<'a>> {
-        self.container_statuses().find_map(crash)
+    /// Why no scheduler has bound the Pod.
+    fn unscheduled(self) -> Option<NotReady<'a>> {
+        let (status, reason, message) = self.0.condition("PodScheduled")?;
+        let gates: Vec<_> = self.scheduling_gates().collect();
+        let gates = match gates.as_slice() {
+            [] => String::new(),
+            gates => format!(" ({})", gates.join(", ")),
+        };
+        (status == "False").then(|| NotReady {
+            says: format!("{reason}: {message}{gates}"),
+            crash: None,
+            lasts: true,
+        })
     }
 
     fn container_statuses(self) -> impl Iterator<Item = &'a Value> {
@@ -185,7 +217,7 @@ fn crash(status: &Value) -> Option<Crash<'_>> {
     (boolean(status, "/ready") != Some(true)).then(|| Crash {
         container: text(status, "/name"),
         restarts,
-        exit_code: number(ended, "/exitCode").unwrap_or_default(),
+        exit_code: number(ended, "/exitCode"),
         reason: text(ended, "/reason"),
     })
 }
@@ -341,7 +373,7 @@ mod tests {
                 13,
                 "CrashLoopBackOff: container a was restarted 13 times (last exit code 2)",
             ),
-            // Between two crashes it runs.
+            // Between two crashes it runs, and may become ready.
             (
                 core::ContainerState::default(),
                 137,
@@ -350,6 +382,7 @@ mod tests {
                 "container a was restarted once (last exit code 137, OOMKilled)",
             ),
         ] {
+            let lasts = state.waiting.is_some();
             let crashed = core::ContainerStatus {
                 last_state: ended(exit_code, reason),
                 restart_count: restarts,
@@ -368,8 +401,12 @@ mod tests {
                     serde_json::to_value(pod(core::PodSpec::default(), status)).expect("an object as JSON");
                 bare("", "pods", "Pod", pod)
             };
-            assert_eq!(Pod(&of(crashed)).problem().as_deref(), Some(problem));
-            assert_eq!(Pod(&of(ready)).crash(), None, "it came back");
+            let crashed = of(crashed);
+            let why = Pod(&crashed).why_not_ready().expect("it is not ready");
+            assert_eq!((&*why.says, why.lasts), (problem, lasts));
+            assert!(why.crash.is_some());
+            assert_eq!(Pod(&crashed).problem().is_some(), lasts);
+            assert!(Pod(&of(ready)).why_not_ready().is_none(), "it came back");
         }
     }
 

@@ -170,11 +170,11 @@ fn fault_in_words(fault: &FaultReport, wide: bool) -> String {
 /// The blockers of one finalizer, in paragraphs. `told` is another finalizer that waits for the same.
 fn answer(wait: &WaitReport, told: Option<&WaitReport>, is_deleted: bool, wide: bool) -> Vec<String> {
     let mut sentences = if let Some(told) = told {
-        // What the object reports may be about the work of one controller only.
+        // That report may be about the work of one controller only.
         let same = if holder_in_words(told) == holder_in_words(wait) {
             "The reason is the same"
         } else {
-            "Nothing else is reported about it"
+            "The object shows the same report"
         };
         vec![format!("{} {same}.", is_removed(wait))]
     } else {

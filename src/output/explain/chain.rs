@@ -175,7 +175,7 @@ impl Layout<'_> {
             && blockers.iter().any(|blocker| blocker.object.is_some());
         let shown: Vec<_> = blockers
             .iter()
-            .filter(|blocker| blocker.object.is_some() || blocker.rest || !(has_users || is_told(blocker)))
+            .filter(|blocker| blocker.object.is_some() || !(has_users && blocker.quotes || is_told(blocker)))
             .collect();
         for (at, blocker) in shown.iter().enumerate() {
             let (item, below) = self.branch(prefix, at + 1 == shown.len());

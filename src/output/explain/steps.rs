@@ -31,7 +31,7 @@ impl Layout<'_> {
 
     /// The first steps of each situation that fit into this many lines, and how many are left out. Those in front prepare
     /// those behind them, so none is left out between two of one situation. Nobody knows in which situation the reader is,
-    /// so each has its first step, even if that takes a few lines more. Steps that only show what is quoted above are
+    /// so each of the first few has a step to paste, even if that takes some lines more. Steps that only show what is quoted above are
     /// left out before any other.
     pub(super) fn first_steps(&self, report: &ExplainReport, lines: usize) -> (String, usize) {
         let all = self.steps(&report.steps);
@@ -277,5 +277,45 @@ mod tests {
         assert!(text.contains("describe buckets.x.test/b"), "{text}");
         let (_, left_out) = shown(&report(true, steps(Safety::ReadOnly)), 100);
         assert_eq!(left_out, 0);
+    }
+
+    #[test]
+    fn each_situation_has_its_first_step_and_a_copy_is_never_the_last() {
+        let of = |when: When, command: &Command, safety: Safety| StepReport {
+            when,
+            ..step(command, safety)
+        };
+        let look = Command::describe("zones.x.test", "z", "shop");
+        let copy = Command::save("buckets.x.test", "b", "shop");
+        let delete = Command::of("kubectl -n {} delete {}/{}", ["shop", "buckets.x.test", "b"]);
+        let steps = vec![
+            of(When::Now, &look, Safety::ReadOnly),
+            of(
+                When::Now,
+                &Command::describe("zones.x.test", "y", "shop"),
+                Safety::ReadOnly,
+            ),
+            of(When::Mistake, &copy, Safety::ReadOnly),
+            of(
+                When::Mistake,
+                &Command::merge_patch("buckets.x.test", "b", "shop", "{}"),
+                Safety::Reversible,
+            ),
+            of(
+                When::Intended,
+                &Command::describe("zones.x.test", "x", "shop"),
+                Safety::ReadOnly,
+            ),
+            of(When::NeverBack, &delete, Safety::Destructive),
+        ];
+        let style = Style::default();
+        let (text, left_out) = Layout::new(&style).first_steps(&report(false, steps), 1);
+        for shown in ["zones.x.test/z", "> ", "patch", "zones.x.test/x"] {
+            assert!(text.contains(shown), "{shown}: {text}");
+        }
+        for hidden in ["zones.x.test/y", "delete"] {
+            assert!(!text.contains(hidden), "{hidden}: {text}");
+        }
+        assert_eq!(left_out, 2);
     }
 }

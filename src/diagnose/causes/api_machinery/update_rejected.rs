@@ -308,6 +308,14 @@ fn add_possible_rejections(
         .iter()
         .position(destroys)
         .unwrap_or(finding.steps.len());
+    // A copy belongs to the step after it.
+    let copies = finding
+        .steps
+        .iter()
+        .take(at)
+        .rev()
+        .take_while(|step| step.saves());
+    let at = at - copies.count();
     finding.steps.insert(at, step.clone());
     finding.wait.trial = Some(step);
     doubt_stalled(finding);

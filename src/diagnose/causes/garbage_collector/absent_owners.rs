@@ -260,7 +260,7 @@ fn add_collection(
     }
 }
 
-/// Whether it is the work of one time, which nobody makes again without its owner.
+/// Whether it is a Pod or Job, which nobody makes again without its owner.
 fn is_work(object: &Object) -> bool {
     object.is("", "pods") || object.is("batch", "jobs")
 }

@@ -178,7 +178,8 @@ fn user_of_owner<'a>(
             let whole = view
                 .object(&resource.group, &resource.plural, namespace, name)
                 .ok()??;
-            let is_held = whole.deletion().is_some() && !whole.finalizers().is_empty();
+            let is_same = whole.uid() == dependent.uid();
+            let is_held = is_same && whole.deletion().is_some() && !whole.finalizers().is_empty();
             let field = is_held.then(|| referencing_field(whole, owner))??;
             Some((whole, field))
         })

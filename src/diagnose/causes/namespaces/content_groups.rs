@@ -132,13 +132,15 @@ pub(crate) fn add_content_not_deleted_yet(
         .gaps
         .iter()
         .any(|gap| matches!(&gap.what, What::TypeIn { name, .. } if name == "pods"));
-    let has_failed = matches!(
-        namespace.condition("NamespaceDeletionContentFailure"),
-        Some(("True", ..))
-    );
-    let why = if has_failed {
-        "not being deleted yet: the attempt to delete failed, as the condition NamespaceDeletionContentFailure says"
-    } else if content.counts.contains_key("pods") {
+    if let Some(pods) = rest.remove("pods") {
+        let s = if pods == 1 { "" } else { "s" };
+        let says = format!("{pods} pod{s}: not being deleted yet");
+        finding.wait.on.push(Blocker::rest(says));
+    }
+    if rest.is_empty() {
+        return;
+    }
+    let why = if content.counts.contains_key("pods") {
         "not being deleted yet: from Kubernetes 1.33 on everything else waits until the pods are gone"
     } else if unseen_pods {
         "not being deleted yet; whether pods are left, for which everything else waits, is not known"

@@ -81,6 +81,13 @@ pub(crate) fn has_unknown_groups(gaps: &[Gap]) -> bool {
     gaps.iter().any(|gap| !gap.why.is_unavailable())
 }
 
+/// The groups whose API servers compute their answers (`kubernetes/metrics`).
+const METRICS: [&str; 3] = [
+    "metrics.k8s.io",
+    "custom.metrics.k8s.io",
+    "external.metrics.k8s.io",
+];
+
 /// Adds one group that does not answer.
 pub(crate) fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why: &str) {
     let name = join_group(version, group);
@@ -110,11 +117,10 @@ pub(crate) fn add_unavailable_group(finding: &mut Finding, group: &str, version:
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });
-    // metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io (k8s.io/metrics).
-    let computes = group.ends_with("metrics.k8s.io");
+    let computes = METRICS.contains(&group);
     let (text, safety) = if computes {
         (
-            format!("delete the APIService if its server is uninstalled: it stored nothing"),
+            "delete the APIService if its server is uninstalled: metrics are not stored".to_owned(),
             Safety::Reversible,
         )
     } else {

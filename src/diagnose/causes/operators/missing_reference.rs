@@ -252,10 +252,25 @@ fn reported_missing<'a>(text: &str, view: &View<'a>) -> Vec<(&'a ResourceType, S
 /// Whether a message reports this name as missing: `secrets "aws" not found` and similar forms.
 fn reports_missing(text: &str, name: &str) -> bool {
     let lower = text.to_lowercase();
-    text.contains(name)
+    has_name(text, name)
         && ["not found", "notfound", "not exist", "no such"]
             .iter()
             .any(|sign| lower.contains(sign))
+}
+
+/// Whether a text has this name, and not only as a part of a longer one: `nginx` is no part of `nginx-tls`.
+fn has_name(text: &str, name: &str) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '-';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let mut after = text.get(at + name.len()..).unwrap_or_default().chars();
+        let goes_on = match after.next() {
+            // A full stop ends a sentence, or goes on with a longer name.
+            Some('.') => after.next().is_some_and(is_of_name),
+            next => next.is_some_and(is_of_name),
+        };
+        !goes_on && !before.is_some_and(|c| is_of_name(c) || c == '.')
+    })
 }
 
 fn add_missing_object(
@@ -304,7 +319,7 @@ fn add_missing_object(
     let text = if view.is_terminating_namespace(namespace) {
         format!(
             "see what names {} {name}. It cannot be made again (\"unable to create new content in namespace {namespace} because \
-             it is being terminated\"). Its controller finishes the deletion if it gets from elsewhere what that held{then}",
+             it is being terminated\"). Its controller may get the same from elsewhere. It then finishes the deletion{then}",
             ty.kind
         )
     } else if ty.name() == "pods" {
@@ -451,7 +466,8 @@ fn reference_target<'a>(
     let plain = |plural: &str| view.resource_type("", plural);
     let is_key_of_secret = || {
         let word = key.strip_suffix("ref").unwrap_or_default();
-        !field("key").is_empty() && IN_A_SECRET.iter().any(|end| word.ends_with(end))
+        let may_be_secret = matches!(field("kind"), "" | "Secret");
+        may_be_secret && !field("key").is_empty() && IN_A_SECRET.iter().any(|end| word.ends_with(end))
     };
     let ty = if bare.ends_with("secret") || is_key_of_secret() {
         plain("secrets")
@@ -472,12 +488,10 @@ fn reference_target<'a>(
     (!name.is_empty() && ty.namespaced != namespace.is_empty()).then_some((ty, namespace, name))
 }
 
-/// The class of Kubernetes itself that a field ending in `ClassName` names. A StorageClass may be missing: it is also only a
+/// The class that a field ending in `ClassName` names, if a clean-up needs it. A StorageClass may be missing: it is also only a
 /// word by which claims and volumes find each other.
 fn class_called<'a>(bare: &str, view: &View<'a>) -> Option<&'a ResourceType> {
-    let is_it = |ty: &&ResourceType| !is_custom_group(&ty.group) && ty.kind.eq_ignore_ascii_case(bare);
-    let is_class = bare.ends_with("class") && bare != "storageclass";
-    is_class.then(|| view.types().iter().find(is_it))?
+    (bare == "ingressclass").then(|| view.resource_type("networking.k8s.io", "ingressclasses"))?
 }
 
 /// The type of a reference by its kind: the `kind` of the reference, or the kind that Crossplane uses for

@@ -22,8 +22,17 @@ pub(crate) fn referencing_field(user: &Object, target: &Object) -> Option<String
 /// in the status: `status.admission.clusterQueue` of a `Workload`.
 pub(crate) fn using_field(user: &Object, target: &Object) -> Option<String> {
     let listed = || own_fields(user).find_map(|(key, value)| find_in_list(key, key, value, target));
-    let chosen = || find_reference("status", "status", user.value.get("status")?, user, target);
+    let chosen = || {
+        let fields = user.value.get("status").and_then(Value::as_object)?;
+        let mut now = fields.iter().filter(|(key, _)| !is_of_the_past(key));
+        now.find_map(|(key, value)| find_reference(&format!("status.{key}"), key, value, user, target))
+    };
     referencing_field(user, target).or_else(listed).or_else(chosen)
+}
+
+/// Whether a field of a status tells of what was, or of what somebody says.
+fn is_of_the_past(key: &str) -> bool {
+    matches!(key, "conditions" | "history") || key.starts_with("last") || key.starts_with("previous")
 }
 
 fn own_fields(user: &Object) -> impl Iterator<Item = (&String, &Value)> {
@@ -216,6 +225,9 @@ mod tests {
         assert_eq!(referencing_field(&user, &queue), None);
         let chosen = using_field(&user, &queue);
         assert_eq!(chosen.as_deref(), Some("status.admission.clusterQueue"));
+        let mut past = user.clone();
+        past.value["status"] = json!({"previousAdmission": {"clusterQueue": "prod"}});
+        assert_eq!(using_field(&past, &queue), None);
     }
 
     #[test]

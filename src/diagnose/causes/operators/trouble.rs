@@ -49,8 +49,12 @@ fn unavailable(found: &Object) -> Option<String> {
         let bare = ["Available", "Ready", "Healthy"]
             .iter()
             .find_map(|end| kind.strip_suffix(end));
-        bare.is_some_and(|bare| found.kind.ends_with(bare))
+        // `UpgradeAvailable` of a `SystemUpgrade` tells of a newer version.
+        bare.is_some_and(|bare| found.kind.ends_with(bare) && !matches!(bare, "Upgrade" | "Update"))
     };
+    if found.condition("Ready").is_some() {
+        return None;
+    }
     let raised = Condition::all(found).find(|one| one.status() == "False" && is_about_whole(one.kind()))?;
     let why = join(raised.reason().trim(), raised.message().trim());
     (!why.is_empty()).then_some(why)

@@ -156,7 +156,7 @@ fn leader_in_words(leader: &Leader<'_>) -> String {
     };
     let (namespace, name) = (lease.namespace(), lease.name());
     format!(
-        "Probably that {is} {pod}: it {holds} Lease {namespace}/{name}, which has the domain of this product"
+        "{pod} probably {is} the controller: it {holds} Lease {namespace}/{name}, which has the domain of the finalizer"
     )
 }
 

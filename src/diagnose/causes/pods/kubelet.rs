@@ -157,8 +157,8 @@ pub(crate) fn steps_for_silent_node(name: &str) -> [Step; 2] {
             when: When::MachineOff,
             text: format!(
                 "DATA LOSS if the machine of {name} still runs: two pods may then write to one volume. ONLY when it is \
-                 certainly off, say so. The pods on it are then removed and their volumes detached. Take the taint off before the \
-                 machine comes back: nobody else does"
+                 certainly off, say so. The pods on it are then removed and their volumes detached. Take the taint off \
+                 once the node is back: nobody else does"
             ),
             command: Some(Command::of(
                 "kubectl taint node {} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",

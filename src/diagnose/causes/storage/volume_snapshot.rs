@@ -248,16 +248,17 @@ fn see_clones_step(snapshot: &Object, view: &View<'_>) -> Option<Step> {
         .list("", "persistentvolumeclaims", snapshot.namespace())
         .ok()?;
     let source = ("VolumeSnapshot", snapshot.name());
-    let restored = claims.iter().filter(|claim| {
-        let claim = PersistentVolumeClaim(claim);
-        claim.data_source() == source && claim.phase() == "Bound"
+    let restored = claims.iter().filter(|object| {
+        let claim = PersistentVolumeClaim(object);
+        // An older claim was made from a former snapshot of this name.
+        claim.data_source() == source && claim.phase() == "Bound" && object.created() >= snapshot.created()
     });
     let names: Vec<_> = restored.map(|claim| claim.name().to_owned()).collect();
     let first = names.first()?;
     Some(Step {
         when: When::Now,
         text: format!(
-            "claim {} was made from it. If its driver made a clone, the snapshot goes only after the volume of that claim",
+            "made from it: claim {}. If its driver made a clone, the snapshot goes only after the volume of that claim",
             limits::first_names(&names, limits::NAMES_IN_SENTENCE)
         ),
         command: Some(Command::describe(

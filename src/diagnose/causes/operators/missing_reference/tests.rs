@@ -145,6 +145,19 @@ fn a_text_field_is_a_name_only_where_it_says_so() {
 }
 
 #[test]
+fn a_name_is_no_part_of_a_longer_one() {
+    for (text, is_named) in [
+        ("secrets \"aws\" not found", true),
+        ("cannot find aws.", true),
+        ("secrets \"aws-tls\" not found", false),
+        ("no such host aws.example.com", false),
+        ("my-aws is missing", false),
+    ] {
+        assert_eq!(has_name(text, "aws"), is_named, "{text}");
+    }
+}
+
+#[test]
 fn a_class_of_kubernetes_is_followed_unless_it_may_be_a_mere_word() {
     let of_class = |group: &str, plural: &str, kind: &str, field: &str| {
         let ingress = object(
@@ -186,6 +199,11 @@ fn a_key_of_a_password_or_token_is_one_of_a_secret() {
         ("apiKeyRef", json!({"name": "aws", "key": "k"}), true),
         // Without a key it may be any object, and a key of settings may be one of a ConfigMap.
         ("passwordRef", json!({"name": "aws"}), false),
+        (
+            "tokenRef",
+            json!({"kind": "VaultSecret", "name": "aws", "key": "k"}),
+            false,
+        ),
         ("settingsRef", json!({"name": "aws", "key": "k"}), false),
     ] {
         let said = said(&explain_with(&json!({ field: reference }), "throttled"));

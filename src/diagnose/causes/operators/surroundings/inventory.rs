@@ -73,7 +73,8 @@ fn collect<'a>(value: &Value, path: &str, object: &Object, view: &View<'a>, list
                     collect(entry, path, object, view, listed);
                     continue;
                 };
-                if !namespace.is_empty() {
+                // Only this form is known to be of this cluster. An Argo CD Application lists what is in another one, too.
+                if !namespace.is_empty() && entry.get("id").is_some() {
                     listed
                         .namespaces
                         .entry(namespace.to_owned())

@@ -56,17 +56,20 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
             "{more} more of the objects that its spec names were not looked at"
         ));
     }
-    let mut is_any = false;
+    let (mut is_any, mut is_one_unread) = (false, false);
     for (is_by_kind, (field, ty, namespace, name)) in all.into_iter().take(limits::REFERENCES) {
         let named = super::pasteable_of(ty, &namespace, &name);
         let trouble = match view.object(&ty.group, &ty.plural, &namespace, &name) {
             Ok(Some(found)) => trouble(found, view),
             Ok(None) if is_by_kind => Some("does not exist".to_owned()),
             Ok(None) | Err(Missing::NotYet) => None,
+            // One is enough: all that was not read is listed at the end.
+            Err(Missing::Gap(_)) if is_one_unread => None,
             Err(missing @ Missing::Gap(_)) => {
+                is_one_unread = true;
                 let why = missing.in_words();
                 finding.say(format!(
-                    "Whether {named} exists, which its {field} names, is not known: {why}"
+                    "Its {field} names {named}. Whether that exists is not known: {why}"
                 ));
                 None
             }

@@ -187,7 +187,7 @@ impl<'v> Search<'_, 'v> {
         };
         let found: Vec<_> = all
             .iter()
-            .filter(|other| other.reference() != object.reference() && !is_finished(other))
+            .filter(|other| other.reference() != object.reference() && !is_finished(other, relation))
             .filter_map(|other| Some((other, relation_in_words(object, other, relation, self.view)?)))
             .collect();
         if found.is_empty() {
@@ -278,10 +278,11 @@ fn place<'a>(
     (!is_of_core || !place.is_empty()).then_some(place)
 }
 
-/// Whether its work has ended, as a Pod or a condition tells. It uses nothing any more.
-fn is_finished(other: &Object) -> bool {
+/// Whether its work has ended, as a Pod or the condition of a user tells. It uses nothing any more.
+fn is_finished(other: &Object, relation: Relation) -> bool {
     let is_true = |condition| matches!(other.condition(condition), Some(("True", ..)));
-    other.is("", "pods") && Pod(other).is_finished() || is_true("Finished")
+    let is_user = matches!(relation, Relation::Uses) && other.deletion().is_none();
+    other.is("", "pods") && Pod(other).is_finished() || is_user && is_true("Finished")
 }
 
 fn relation_in_words(object: &Object, other: &Object, relation: Relation, view: &View<'_>) -> Option<String> {

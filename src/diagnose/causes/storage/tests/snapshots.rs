@@ -109,7 +109,7 @@ fn a_claim_that_was_restored_from_a_snapshot_may_keep_it() {
         restored.value["status"]["phase"] = json!(phase);
         text(&World::of([snapshot.clone(), content.clone(), driver(), restored]).explain_first())
     };
-    let words = "was made from it. If its driver made a clone";
+    let words = "made from it: claim data. If its driver made a clone";
     assert!(told("s", "Bound").contains(words), "{}", told("s", "Bound"));
     assert!(!told("another", "Bound").contains(words));
     assert!(
