@@ -69,7 +69,7 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
                 is_one_unread = true;
                 let why = missing.in_words();
                 finding.say(format!(
-                    "Its {field} names {named}. Whether that exists is not known: {why}"
+                    "Whether {named} exists (its {field} names it) is not known: {why}"
                 ));
                 None
             }

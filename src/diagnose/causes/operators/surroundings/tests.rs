@@ -467,7 +467,7 @@ fn an_object_that_it_names_and_nobody_may_read_is_told_as_not_known() {
         .serving(GROUP, "gadgets", "Gadget");
     let told = said(&world.hiding("gadgets").explain(&naming));
     assert!(
-        told.contains("Its spec.gadgetRef names gadgets.lab.test/c -n ns. Whether that exists is not known"),
+        told.contains("Whether gadgets.lab.test/c -n ns exists (its spec.gadgetRef names it) is not known"),
         "{told}"
     );
 }
