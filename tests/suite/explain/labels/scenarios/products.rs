@@ -32,15 +32,16 @@ pub(super) const ALL: &[Scenario] = &[
         .tells(&["products/olm_subscription"]),
     scenario("project", project_in_use),
     scenario("projectless", application_without_its_project)
-        .steps(3, 2)
+        .steps(5, 4)
         .fills(&[("TIME", "2026-01-31T12:00:00Z")]),
     scenario("parent", application_with_a_child_that_stays)
-        .steps(3, 2)
+        .steps(5, 4)
         .fills(&[("TIME", "2026-01-31T12:00:00Z")])
         .tells(&["products/deployed_resources"]),
-    scenario("flux", release_without_its_account).steps(2, 1),
+    scenario("flux", release_without_its_account).steps(3, 2),
     scenario("applied", work_with_an_object_that_stays),
     scenario("ingress", ingress_of_a_shared_load_balancer)
+        .steps(1, 0)
         .may_be_late()
         .adds(&[("products/aws_ingress_group", "share its load balancer")]),
     scenario("database", database_without_a_primary).steps(1, 1),
