@@ -51,6 +51,9 @@ const MADE_AT_ONCE: usize = 48;
 const RUN_AT_ONCE: usize = 6;
 /// So many steps are tried at the same time. One that wakes a controller waits half a minute for what that does.
 const TRIED_AT_ONCE: usize = 16;
+/// How often a plan is tried for an object that somebody else writes all the time, and the time between.
+const TRIES: usize = 4;
+const PAUSE_OF_WRITER: Duration = Duration::from_secs(5);
 /// No other command of a step takes so long, in seconds, unless it waits for what never comes.
 const LONG: u32 = 60;
 
@@ -368,6 +371,12 @@ fn filled_in(step: &Value, values: &[(&str, &str)]) -> Value {
     step
 }
 
+/// The plan of a step that the plugin itself carries out.
+fn planned(cluster: &Cluster, folder: &str, command: &str) -> Value {
+    let plan = run(cluster, folder, &format!("{command} --plan -o json"));
+    serde_json::from_slice(&plan.stdout).unwrap_or_default()
+}
+
 /// Carries out a step, unless the plugin itself refuses to. Otherwise tells why it was not carried out.
 fn try_to_carry_out(cluster: &Cluster, folder: &str, step: &Value) -> Result<(), String> {
     let command = step["command"].as_str().unwrap();
@@ -375,8 +384,16 @@ fn try_to_carry_out(cluster: &Cluster, folder: &str, step: &Value) -> Result<(),
         return Err(format!("a person fills in {}", step["needsInput"]));
     }
     if told::changes(command) {
-        let plan = run(cluster, folder, &format!("{command} --plan -o json"));
-        let plan: Value = serde_json::from_slice(&plan.stdout).unwrap_or_default();
+        let mut plan = planned(cluster, folder, command);
+        // A sidecar that fails writes often at first. The refusal says to try again.
+        for _ in 0..TRIES {
+            let why = plan["refused"][0]["why"].as_str().unwrap_or_default();
+            if !why.contains("changed each time") {
+                break;
+            }
+            thread::sleep(PAUSE_OF_WRITER);
+            plan = planned(cluster, folder, command);
+        }
         let refused = plan["refused"].as_array();
         let wants_a_cost = |each: &Value| {
             let why = each["why"].as_str().unwrap_or_default();
