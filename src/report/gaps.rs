@@ -1,6 +1,6 @@
 //! The part of every report about what could not be read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -195,8 +195,10 @@ pub fn grouped(gaps: &[GapReport]) -> Vec<GapGroup<'_>> {
         group.gaps.push(gap);
     }
     for group in groups.values_mut() {
-        let is_of_wider = |gap: &&&GapReport| group.gaps.iter().any(|wider| wider.has_all_of(gap));
-        let told = group.gaps.iter().filter(|gap| !is_of_wider(gap));
+        // A fleet has thousands of gaps.
+        let whole: BTreeSet<_> = group.gaps.iter().filter_map(|gap| gap.whole_type()).collect();
+        let is_told = |gap: &&&GapReport| gap.namespace.is_none() || !whole.contains(&gap.of_what());
+        let told = group.gaps.iter().filter(is_told);
         group.subjects = told.map(|gap| gap.subject()).collect();
     }
     groups.into_values().collect()
@@ -226,10 +228,14 @@ fn reason_in_words(gap: &GapReport) -> String {
 }
 
 impl GapReport {
-    /// Whether this is a whole type, and the other the same type in one namespace.
-    fn has_all_of(&self, other: &GapReport) -> bool {
-        let is_same = self.what == other.what && self.name == other.name && self.cluster == other.cluster;
-        is_same && self.namespace.is_none() && self.read_only_in.is_none() && other.namespace.is_some()
+    /// What was not read, wherever it is.
+    fn of_what(&self) -> (&str, Option<&str>, Option<&str>) {
+        (self.what, self.name.as_deref(), self.cluster.as_deref())
+    }
+
+    /// The same, if nothing of it was read in any namespace.
+    fn whole_type(&self) -> Option<(&str, Option<&str>, Option<&str>)> {
+        (self.namespace.is_none() && self.read_only_in.is_none()).then(|| self.of_what())
     }
 
     /// Whether this was not read because the user stopped the run.

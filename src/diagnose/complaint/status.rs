@@ -1,7 +1,8 @@
 //! The words that a controller writes below `status`, outside of conditions: `status.message`, `lastError`,
 //! `failureMessage`, a state of each component. There is no convention, so the name of the field decides. Whatever prose
 //! stands inside of an `error: {}` counts, whatever its field is called. A `reason`, `state` or `phase` alone counts if it
-//! complains, and so does prose about a failure right below `status`. The condition of a part of the object has a polarity, as those of the object.
+//! complains, and so does prose about a failure right below `status`. The condition of a part of the object has a polarity,
+//! as those of the object.
 //!
 //! A text in a list is led in by the name of its item. If the items have times, the list is a history, and what is older than
 //! the deletion is past.

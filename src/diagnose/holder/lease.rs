@@ -242,14 +242,14 @@ pub(super) fn add_renewed_leases(wanted: &Wanted, holder: &mut Holder, view: &Vi
     }
 }
 
-/// Adds Leases of the finalizer's domain.
+/// Adds Leases of the finalizer's domain or the object's group.
 pub(super) fn add_leases_of_domain(
     object: &Object,
     finalizer: &Finalizer,
     holder: &mut Holder,
     view: &View<'_>,
 ) {
-    match leases_of_domain(object, finalizer, view) {
+    match leases_of(&[domain_of(finalizer), &object.resource.group], view) {
         Ok(leases) => {
             for lease in leases {
                 add_lease(lease, false, Strength::Moderate, holder, view);
@@ -271,11 +271,9 @@ pub struct Leader<'a> {
 }
 
 /// Who leads by the one Lease of the finalizer's domain. Several Leases are of several programs, so they tell nothing.
-pub fn leader_of_domain<'a>(object: &Object, finalizer: &Finalizer, view: &View<'a>) -> Option<Leader<'a>> {
-    let mut leases = leases_of_domain(object, finalizer, view).ok()?;
-    // The group of the object may be of another product than the finalizer.
-    let domain = finalizer.name.split('/').next().unwrap_or_default();
-    leases.retain(|lease| lease.name().ends_with(domain));
+/// The group of the object may be of another product than the finalizer.
+pub fn leader_of_domain<'a>(finalizer: &Finalizer, view: &View<'a>) -> Option<Leader<'a>> {
+    let leases = leases_of(&[domain_of(finalizer)], view).ok()?;
     let &[lease] = leases.as_slice() else {
         return None;
     };
@@ -287,16 +285,15 @@ pub fn leader_of_domain<'a>(object: &Object, finalizer: &Finalizer, view: &View<
     (!pod.is_empty() && (!leads || is_pod())).then_some(Leader { lease, pod, leads })
 }
 
-/// The Leases whose name ends in the finalizer's domain or the object's group, as operators made with Kubebuilder name them
-/// (`8f2a.example.com`).
-fn leases_of_domain<'a>(
-    object: &Object,
-    finalizer: &Finalizer,
-    view: &View<'a>,
-) -> Result<Vec<&'a Object>, Missing> {
-    let domain = finalizer.name.split('/').next().unwrap_or_default();
-    let words: Vec<_> = [domain, object.resource.group.as_str()]
-        .into_iter()
+/// The part of a finalizer before the slash.
+fn domain_of(finalizer: &Finalizer) -> &str {
+    finalizer.name.split('/').next().unwrap_or_default()
+}
+
+/// The Leases whose name ends in one of these domains, as operators made with Kubebuilder name them (`8f2a.example.com`).
+fn leases_of<'a>(domains: &[&str], view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+    let words: Vec<_> = domains
+        .iter()
         .filter(|word| word.contains('.') && !word.ends_with("k8s.io") && !word.ends_with("kubernetes.io"))
         .collect();
     if words.is_empty() {
@@ -304,7 +301,7 @@ fn leases_of_domain<'a>(
     }
     let fits = |lease: &&Object| {
         words.iter().any(|word| {
-            let rest = lease.name().strip_suffix(*word);
+            let rest = lease.name().strip_suffix(**word);
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         })
     };

@@ -30,9 +30,9 @@ impl Layout<'_> {
     }
 
     /// The first steps of each situation that fit into this many lines, and how many are left out. Those in front prepare
-    /// those behind them, so none is left out between two of one situation. Nobody knows in which situation the reader is,
-    /// so each of the first few has a step to paste, even if that takes some lines more. Steps that only show what is quoted above are
-    /// left out before any other.
+    /// those behind them, so none is left out between two of one situation. Nobody knows in which situation the reader is.
+    /// So each of the first few has a step to paste, even if that takes some lines more. Steps that only show what is
+    /// quoted above are left out before any other.
     pub(super) fn first_steps(&self, report: &ExplainReport, lines: usize) -> (String, usize) {
         let all = self.steps(&report.steps);
         if all.lines().count() <= lines {
@@ -59,11 +59,11 @@ impl Layout<'_> {
             blocks.iter().zip(shown).flat_map(of_block).collect()
         };
         for (at, block) in blocks.iter().enumerate() {
-            let before = shown.clone();
-            for many in (1..=block.len()).rev() {
-                let mut more = before.clone();
+            let fewest = shown.get(at).copied().unwrap_or_default();
+            for many in (fewest + 1..=block.len()).rev() {
+                let mut more = shown.clone();
                 if let Some(count) = more.get_mut(at) {
-                    *count = many.max(*count);
+                    *count = many;
                 }
                 // Nobody stops at what costs something while a safer step follows it.
                 let is_cut = block.get(many - 1).is_some_and(costs)

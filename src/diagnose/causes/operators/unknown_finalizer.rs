@@ -86,7 +86,7 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
     );
     // The report may tell of a cause of its own already.
     finding.wait.page.get_or_insert(Page::of(module_path!()));
-    let leader = holder::leader_of_domain(object, finalizer, view);
+    let leader = holder::leader_of_domain(finalizer, view);
     if let Some(leader) = &leader {
         finding.say(leader_in_words(leader));
     }
