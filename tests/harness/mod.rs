@@ -50,6 +50,7 @@ mod terminal;
 mod types;
 mod users;
 mod wait;
+mod webhook;
 
 pub use api::Api;
 pub use audit::Asked;
@@ -68,3 +69,4 @@ pub use session::Session;
 pub use terminal::End;
 pub use users::{User, UserSetup};
 pub use wait::wait;
+pub use webhook::{Webhook, patches};

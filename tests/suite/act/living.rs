@@ -5,14 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::{
-    Case, HOLD,
-    guards::refused,
-    webhook::{Webhook, patches},
-};
+use super::{Case, HOLD, guards::refused};
 use crate::{
     explain::told::{SOON, delete},
-    harness::{Cluster, wait},
+    harness::{Cluster, Webhook, patches, wait},
 };
 
 /// Configures the webhook for updates of these objects in this namespace, and waits until the server calls it.

@@ -19,7 +19,6 @@ mod rescue;
 mod rescue_again;
 mod rescue_etcd;
 mod terminal;
-mod webhook;
 
 use std::{fs, path::PathBuf, sync::LazyLock};
 

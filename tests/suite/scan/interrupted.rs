@@ -1,21 +1,27 @@
 //! A server that stops responding, and a user who interrupts.
 //!
-//! A type hangs while it is listed if its conversion webhook accepts the connection and sends nothing. That
-//! connection shows that discovery is done and that all other types are being read.
+//! A type hangs while it is listed if its conversion webhook reads the request and sends nothing: the API server waits 30
+//! seconds for it (`kubernetes/kubernetes:staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go`).
+//! A webhook that does not even finish the TLS handshake would be given up after ten. That request shows that discovery is
+//! done and that all other types are being read.
 
 use std::{
-    net::{TcpListener, TcpStream},
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::{LazyLock, Mutex, MutexGuard, PoisonError, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
+use serde_json::json;
+
 use super::{complaint, document, gap, names};
-use crate::harness::{Cluster, Component, End, Options, Output, Plugin, Signal, wait};
+use crate::harness::{
+    Cluster, Component, End, Options, Output, Plugin, RunningPlugin, Signal, Webhook, wait,
+};
 
 struct Hanging {
     cluster: Cluster,
-    webhook: TcpListener,
+    /// One for each request that the webhook read.
+    calls: mpsc::Receiver<()>,
 }
 
 /// Tests run one at a time, because a paused server is paused for all of them.
@@ -29,8 +35,13 @@ fn start() -> Hanging {
         controller_manager: false,
         ..Options::default()
     });
-    let webhook = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = webhook.local_addr().expect("the volume is bound").port();
+    let (called, calls) = mpsc::channel();
+    let webhook = Webhook::start(&cluster, move |_| {
+        called.send(()).expect("the tests run");
+        loop {
+            thread::park();
+        }
+    });
     let schema = "schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}";
     cluster.apply(&format!(
         "
@@ -54,36 +65,24 @@ spec:
     cluster
         .kubectl(["delete", "configmap", "kept", "--wait=false"])
         .success();
-    let patch = format!(
-        r#"{{"spec":{{"conversion":{{"strategy":"Webhook","webhook":{{"conversionReviewVersions":["v1"],"clientConfig":{{"url":"https://127.0.0.1:{port}/"}}}}}}}}}}"#
-    );
-    cluster
-        .kubectl([
-            "patch",
-            "crd",
-            "sloths.slow.example.com",
-            "--type=merge",
-            &format!("--patch={patch}"),
-        ])
-        .success();
+    let webhook = json!({"conversionReviewVersions": ["v1"], "clientConfig": webhook.client_config});
+    let conversion = json!({"strategy": "Webhook", "webhook": webhook});
+    let patch = json!({"spec": {"conversion": conversion}});
+    cluster.patch_by("kubectl-patch", ["crd", "sloths.slow.example.com"], &patch);
     wait("the webhook is called", Duration::from_secs(30), || {
-        webhook
-            .set_nonblocking(true)
-            .expect("the plugin can be signalled");
         cluster.kubectl(["get", "sloths.v2.slow.example.com", "--request-timeout=1s"]);
-        webhook.accept().is_ok()
+        calls.try_recv().is_ok()
     });
-    webhook
-        .set_nonblocking(false)
-        .expect("the plugin can be signalled");
-    Hanging { cluster, webhook }
+    Hanging { cluster, calls }
 }
 
 impl Hanging {
     /// The plugin at the moment when all types but one have been listed.
-    fn waiting(&self, plugin: Plugin) -> (crate::harness::RunningPlugin, TcpStream) {
+    fn waiting(&self, plugin: Plugin) -> RunningPlugin {
+        // What earlier tests called.
+        while self.calls.try_recv().is_ok() {}
         let running = plugin.spawn();
-        let (connection, _) = self.webhook.accept().expect("the API server calls the webhook");
+        self.calls.recv().expect("the API server calls the webhook");
         // The other types respond within milliseconds, and on a slow machine later. The audit log then still grows.
         let listed = || self.cluster.asked(r#""verb":"list""#).len();
         let mut before = listed();
@@ -94,7 +93,7 @@ impl Hanging {
             before = now;
             is_done
         });
-        (running, connection)
+        running
     }
 }
 
@@ -116,7 +115,7 @@ impl Drop for Paused<'_> {
 
 fn stop(hanging: &Hanging, form: &str) -> Output {
     let plugin = hanging.cluster.plugin(["scan", "-o", form]);
-    let (running, _connection) = hanging.waiting(plugin);
+    let running = hanging.waiting(plugin);
     let _paused = Paused::new(hanging.cluster.api_server());
     let began = Instant::now();
     running.signal(Signal::INT);

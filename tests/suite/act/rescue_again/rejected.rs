@@ -7,10 +7,7 @@ use super::{
     interrupted::{begin, resume},
     says, wait,
 };
-use crate::{
-    act::{guards::refused, webhook::Webhook},
-    explain::told::delete,
-};
+use crate::{act::guards::refused, explain::told::delete, harness::Webhook};
 
 /// The name that the server says when the webhook rejects.
 const WEBHOOK: &str = "again.example.test";

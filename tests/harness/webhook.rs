@@ -1,4 +1,4 @@
-//! An admission webhook that responds.
+//! A webhook of the API server, for admission or conversion.
 
 use std::{
     io::{BufReader, Write as _},
@@ -14,7 +14,7 @@ use rustls::{
 };
 use serde_json::{Value, json};
 
-use crate::harness::Cluster;
+use super::Cluster;
 
 /// Its response to the request of a review, without the uid.
 type Answer = dyn Fn(&Value) -> Value + Send + Sync;
