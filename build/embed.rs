@@ -142,6 +142,7 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
             json!(step.command),
             json!(step.if_holder),
             json!(step.if_condition),
+            json!(step.if_field),
         ]);
     }
     let (removed, waits) = (&entry.if_removed, &entry.waits_for);

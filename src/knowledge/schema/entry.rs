@@ -278,6 +278,10 @@ pub struct FixStep {
     /// and stays if the object does not have it.
     #[serde(default, alias = "ifCondition", skip_serializing_if = "Vec::is_empty")]
     pub if_condition: Vec<InPhase>,
+    /// A field of the object (a JSON pointer) with which this step makes sense. The step is left out if the object lacks it,
+    /// or has nothing or `false` in it.
+    #[serde(default, alias = "ifField", skip_serializing_if = "Option::is_none")]
+    pub if_field: Option<String>,
 }
 
 /// A condition, and the statuses that it has while a phase of the deletion is not over.

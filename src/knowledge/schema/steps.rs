@@ -19,6 +19,11 @@ pub(super) fn check_step(entry: &Entry, step: &FixStep) -> Option<String> {
             "`if-condition` has statuses of a condition, `True`, `False` or `Unknown`, and not `{status}`"
         ));
     }
+    if let Some(field) = step.if_field.as_ref().filter(|field| !field.starts_with('/')) {
+        return Some(format!(
+            "`if-field` is a JSON pointer, such as `/spec/suspend`, and not `{field}`"
+        ));
+    }
     let effect = step.command.as_ref().map_or(Effect::Unknown, Template::effect);
     if effect == Effect::Reads && step.label != Label::ReadOnly {
         return Some(format!(
