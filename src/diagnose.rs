@@ -8,6 +8,7 @@ mod admission;
 mod causes;
 pub mod complaint;
 mod cut;
+mod disruption;
 mod events;
 pub mod fault;
 #[allow(

@@ -26,11 +26,13 @@ use self::{
     operators::known_finalizer,
 };
 use super::{
-    model::{Finding, Known, StepKind},
+    model::{Blocker, Finding, Known, StepKind},
     view::View,
 };
 use crate::{
-    object::{Finalizer, List},
+    command::Command,
+    knowledge::Consequence,
+    object::{Finalizer, List, ObjectRef},
     snapshot::facts::Object,
 };
 
@@ -46,13 +48,64 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     for finding in &mut findings {
         // A removal that `remove` refuses is not advised.
         if finding.can_be_repaired() || !finding.wait.vetoes.is_empty() {
-            finding
-                .steps
-                .retain(|step| step.kind() != StepKind::RemoveFinalizer);
+            take_removal_back(finding);
         }
     }
     registry::add_more(Stage::FirstSteps, &subject, &mut findings, view);
+    findings.iter_mut().for_each(lead_to_the_end);
     findings
+}
+
+/// Leads each step that explains a blocker to the last object of its chain that is held itself. What helps stands there, and
+/// the objects between say only whom they wait for.
+fn lead_to_the_end(finding: &mut Finding) {
+    for blocker in &finding.wait.on {
+        let (Some(first), Some(last)) = (&blocker.object, last_held(blocker)) else {
+            continue;
+        };
+        let looks_at_first = explain_of(first);
+        for step in &mut finding.steps {
+            if first != last && step.command.as_ref() == Some(&looks_at_first) {
+                step.text = format!(
+                    "see what holds {} {}. {} {} waits for it in the end",
+                    last.kind, last.name, first.kind, first.name
+                );
+                step.command = Some(explain_of(last));
+            }
+        }
+    }
+}
+
+fn explain_of(object: &ObjectRef) -> Command {
+    Command::explain(&object.type_name, &object.name, object.place())
+}
+
+/// The last object of this chain that waits for something itself. Where the chain forks, its first branch counts.
+fn last_held(blocker: &Blocker) -> Option<&ObjectRef> {
+    let of_waits = blocker.waits.iter().flat_map(|wait| &wait.on);
+    let mut below = of_waits.clone().chain(&blocker.on).filter(|below| !below.rest);
+    if of_waits.clone().all(|below| below.rest) {
+        return None;
+    }
+    below.find_map(last_held).or(blocker.object.as_ref())
+}
+
+/// Drops the step that removes the finalizer. That step said what the removal costs, so a warning says it now.
+fn take_removal_back(finding: &mut Finding) {
+    let offered = finding.steps.len();
+    finding
+        .steps
+        .retain(|step| step.kind() != StepKind::RemoveFinalizer);
+    let (finalizer, known) = (&finding.wait.finalizer, &finding.wait.known);
+    if let (Some(finalizer), Some(known)) = (finalizer, known)
+        && finding.steps.len() < offered
+        && known.consequence != Consequence::None
+    {
+        let warning = known_finalizer::not_by_hand(finalizer, &known.cost);
+        if !finding.do_not.contains(&warning) {
+            finding.do_not.push(warning);
+        }
+    }
 }
 
 /// The findings about the object itself, one for each of its finalizers, without what a diagnosis says once.

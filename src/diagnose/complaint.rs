@@ -118,14 +118,18 @@ impl Complaint {
 
     /// Whether it is so recent that its author still tries.
     pub fn is_recent(&self, now: Timestamp) -> bool {
-        self.time
-            .max(self.written)
+        self.last_said()
             .is_some_and(|time| timing::is_recent_complaint(time, now))
     }
 
     /// Whether it was made at this time or later.
     pub fn is_since(&self, since: Timestamp) -> bool {
-        self.time.max(self.written).is_some_and(|time| time >= since)
+        self.last_said().is_some_and(|time| time >= since)
+    }
+
+    /// When its author said so for the last time, as far as is known.
+    fn last_said(&self) -> Option<Timestamp> {
+        self.time.max(self.written)
     }
 
     /// The text to quote, and when it was written if that is long ago. Only `managedFields` tell: a condition keeps its time
@@ -319,6 +323,31 @@ pub(crate) fn join(reason: &str, message: &str) -> String {
     }
 }
 
+/// A text that ends with the same error again and again, with that error once. The namespace controller joins the errors of
+/// all types with ", " (`kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`).
+pub(crate) fn with_repeats_counted(text: &str) -> String {
+    let whole = text.trim_end_matches(['.', ']']);
+    let starts = whole.match_indices(": ").map(|(at, colon)| at + colon.len());
+    for start in std::iter::once(0).chain(starts) {
+        let Some((before, rest)) = whole.split_at_checked(start) else {
+            continue;
+        };
+        let ends = rest.match_indices(", ").map(|(end, _)| end);
+        for one in ends.filter_map(|end| rest.get(..end)) {
+            let parts = rest.split(one);
+            // Nothing stands before the first and behind the last, and only the comma between two of them.
+            let between: Vec<_> = parts.collect();
+            let [first, middle @ .., last] = between.as_slice() else {
+                continue;
+            };
+            if first.is_empty() && last.is_empty() && middle.iter().all(|part| *part == ", ") {
+                return format!("{before}{one} (for {} types)", middle.len() + 1);
+            }
+        }
+    }
+    text.to_owned()
+}
+
 pub(crate) fn shortened(text: &str) -> String {
     let cut = text.char_indices().nth(limits::COMPLAINT);
     match cut.and_then(|(end, _)| text.get(..end)) {
@@ -344,6 +373,25 @@ pub fn says_not_found(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_that_is_repeated_to_the_end_is_told_once() {
+        for (text, expected) in [
+            (
+                "Failed to delete: Internal error: a webhook, b, Internal error: a webhook, b, Internal error: a webhook, b.",
+                "Failed to delete: Internal error: a webhook, b (for 3 types)",
+            ),
+            ("no, no", "no (for 2 types)"),
+            (
+                "Failed: one error, another error",
+                "Failed: one error, another error",
+            ),
+            ("Failed: one, one, two", "Failed: one, one, two"),
+            ("", ""),
+        ] {
+            assert_eq!(with_repeats_counted(text), expected);
+        }
+    }
 
     #[test]
     fn a_report_of_long_ago_is_quoted_with_its_age() {

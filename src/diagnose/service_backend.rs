@@ -12,12 +12,12 @@
 use crate::{
     command::Command,
     diagnose::{
-        kinds::{EndpointSlice, Service, ServicePort, ServiceReference},
+        kinds::{EndpointSlice, Pod, Service, ServicePort, ServiceReference},
         model::{Blocker, CauseState, Evidence, Strength},
         view::View,
     },
-    object::ObjectRef,
-    snapshot::facts::Object,
+    object::{ObjectRef, capitalized},
+    snapshot::facts::{By, Object},
 };
 
 /// A Service that the API server calls, and whether it serves.
@@ -39,8 +39,8 @@ enum Serves {
     Missing(Home),
     /// The Service does not have this port.
     NoPort(i64),
-    /// No endpoint serves the port.
-    NoEndpoint,
+    /// No endpoint serves the port. Holds why a Pod of it is not ready, if one says so.
+    NoEndpoint(Option<String>),
     /// The Service stands for this host. Objects tell nothing about a host outside the cluster.
     Host(String),
     /// The Service could not be read.
@@ -72,7 +72,10 @@ impl ServiceReference<'_> {
             Ok(slices) if slices.iter().any(|slice| serves(slice, service, port)) => {
                 (Serves::Yes, self.show())
             }
-            Ok(_) => (Serves::NoEndpoint, list_pods(service)),
+            Ok(_) => (
+                Serves::NoEndpoint(why_no_pod_is_ready(service, view)),
+                list_pods(service),
+            ),
             Err(missing) => (Serves::UnseenEndpoints(missing.in_words()), self.show()),
         }
     }
@@ -114,6 +117,19 @@ fn serves(slice: &Object, service: &Object, port: ServicePort<'_>) -> bool {
             .any(|endpoint| endpoint.is_ready() || endpoint.serves_while_ending())
 }
 
+/// Why the Pods of the Service are not ready, in the words of the first Pod that says it.
+fn why_no_pod_is_ready(service: &Object, view: &View<'_>) -> Option<String> {
+    let labels: Vec<_> = Service(service).selector().collect();
+    if labels.is_empty() {
+        return None;
+    }
+    let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
+    let of_it = By::Labels(labels.collect::<Vec<_>>().join(","));
+    let pods = view.search("", "pods", service.namespace(), of_it).ok()?;
+    pods.iter()
+        .find_map(|pod| Some(format!("pod {}: {}", pod.name(), Pod(pod).why_not_ready()?.says)))
+}
+
 /// The command that shows the Pods of the Service.
 fn list_pods(service: &Object) -> Command {
     let namespace = service.namespace();
@@ -145,7 +161,7 @@ impl ServiceBackend {
     pub(in crate::diagnose) fn is_dead(&self) -> bool {
         matches!(
             self.serves,
-            Serves::Missing(_) | Serves::NoPort(_) | Serves::NoEndpoint
+            Serves::Missing(_) | Serves::NoPort(_) | Serves::NoEndpoint(_)
         )
     }
 
@@ -166,7 +182,8 @@ impl ServiceBackend {
             }
             Serves::Missing(Home::Other) => "does not exist".to_owned(),
             Serves::NoPort(port) => format!("has no port {port}"),
-            Serves::NoEndpoint => "has no endpoint that is ready".to_owned(),
+            Serves::NoEndpoint(None) => "has no endpoint that is ready".to_owned(),
+            Serves::NoEndpoint(Some(why)) => format!("has no endpoint that is ready. {}", capitalized(why)),
             Serves::Host(host) => format!("stands for the host {host}"),
             Serves::Unseen(why) => format!("could not be read: {why}"),
             Serves::UnseenEndpoints(why) => {
@@ -183,7 +200,7 @@ impl ServiceBackend {
             strength: match self.serves {
                 // The API server refuses to call it.
                 Serves::Missing(_) | Serves::NoPort(_) => Strength::Proof,
-                Serves::NoEndpoint => Strength::Strong,
+                Serves::NoEndpoint(_) => Strength::Strong,
                 _ => Strength::Hint,
             },
         }
@@ -294,6 +311,28 @@ mod tests {
             world.objects.extend(slices);
             assert_eq!(state(&world), (true, "has no endpoint that is ready".into()));
         }
+    }
+
+    #[test]
+    fn a_pod_of_the_service_says_why_it_is_not_ready() {
+        let labels = json!({"app": "hook"});
+        let pod = |state: &Value| {
+            let value = json!({"metadata": {"name": "hook-1", "namespace": "sys", "labels": labels},
+                "status": {"phase": "Pending", "containerStatuses": [{"name": "c", "state": state}]}});
+            object("", "pods", "Pod", value)
+        };
+        let selecting = service(&json!({"selector": labels, "ports": [{"name": "https", "port": 443}]}));
+        let waiting = json!({"waiting": {"reason": "ImagePullBackOff", "message": "not found"}});
+        let (is_dead, says) = state(&World::of([selecting.clone(), pod(&waiting)]));
+        assert!(is_dead, "{says}");
+        assert!(
+            says.starts_with("has no endpoint that is ready. Pod hook-1: ")
+                && says.contains("ImagePullBackOff"),
+            "{says}"
+        );
+        // Without such a Pod, nothing is said of one.
+        let (_, says) = state(&World::of([selecting]));
+        assert_eq!(says, "has no endpoint that is ready");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{
         model::{Blocker, Finding},
     },
     knowledge::Knowledge,
-    object::{ObjectRef, ResourceType},
+    object::{ObjectRef, ResourceType, is_custom_group},
     snapshot::{
         Gap, What, Why,
         facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
@@ -134,6 +134,12 @@ impl<'a> View<'a> {
         Ok(found)
     }
 
+    /// Whether the chain that is followed leads through an object of this name.
+    pub fn leads_through(&self, object: &ObjectRef) -> bool {
+        let name = |one: &ObjectRef| (one.type_name.clone(), one.namespace.clone(), one.name.clone());
+        self.followed.borrow().iter().any(|one| name(one) == name(object))
+    }
+
     /// All findings about another object.
     pub(in crate::diagnose) fn findings(&self, object: &Object) -> Vec<Finding> {
         (self.causes.findings)(object, self)
@@ -207,18 +213,23 @@ impl<'a> View<'a> {
 
     /// Whether the API server may have the type that kubectl finds by `name.group`. A group that did not answer may have it.
     pub fn may_have_type(&self, name: &str) -> bool {
-        let names = |ty: &ResourceType| {
-            let group = &ty.group;
-            let of_group = |one: &str| one.to_lowercase() + "." + group;
-            [of_group(&ty.plural), of_group(&ty.singular), of_group(&ty.kind)].contains(&name.to_lowercase())
-        };
         let is_silent = |gap: &Gap| match &gap.what {
             What::GroupVersion { group, .. } => name.ends_with(&format!(".{group}")),
             _ => true,
         };
         self.types().is_empty()
-            || self.types().iter().any(names)
+            || self.types().iter().any(|ty| has_name(ty, name))
             || self.silent_groups().iter().any(is_silent)
+    }
+
+    /// Whether kubectl would know a type by this name, as far as that can be told: where some types of a group are known, the
+    /// others of that group do not exist. A command that names one of them fails.
+    pub fn would_find_type(&self, name: &str) -> bool {
+        let is_known = || {
+            let group = name.split_once('.').map_or("", |(_, group)| group);
+            is_custom_group(group) && self.types().iter().any(|ty| ty.group == group)
+        };
+        self.types().iter().any(|ty| has_name(ty, name)) || self.may_have_type(name) && !is_known()
     }
 
     /// The definition of a custom type (`plural.group`).
@@ -382,6 +393,12 @@ impl<'a> View<'a> {
             }
         }
     }
+}
+
+/// Whether kubectl finds the type by this name (`name.group`).
+fn has_name(ty: &ResourceType, name: &str) -> bool {
+    let of_group = |one: &str| one.to_lowercase() + "." + &ty.group;
+    [of_group(&ty.plural), of_group(&ty.singular), of_group(&ty.kind)].contains(&name.to_lowercase())
 }
 
 fn non_empty(text: &str) -> Option<String> {

@@ -71,7 +71,7 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
         let mut shown = beside(&do_not);
         if shown.1 > 0 {
             // What to do helps more than why not to do something else.
-            for sentences in [2, 1] {
+            for sentences in [2, 1, 0] {
                 do_not = layout.do_not_in_short(report, sentences);
                 shown = beside(&do_not);
                 if taken + do_not.lines().count() + shown.0.lines().count() < LINES {
@@ -185,7 +185,7 @@ impl Layout<'_> {
             .collect()
     }
 
-    /// So many sentences of each warning: the order, and why.
+    /// So many sentences of each warning behind the bare order.
     fn do_not_in_short(&self, report: &ExplainReport, sentences: usize) -> String {
         warnings(report, false)
             .iter()
@@ -272,9 +272,14 @@ pub(super) fn warnings(report: &ExplainReport, wide: bool) -> Vec<String> {
     all
 }
 
-/// So many sentences of a text, and a mark if it goes on.
+/// So many sentences of a text, at least one, and a mark if it goes on. An order without a reason does not count.
 fn first_sentences(text: &str, many: usize) -> String {
     let mut ends = text.match_indices(". ").map(|(at, _)| at + 1);
+    let is_bare = text
+        .split(". ")
+        .next()
+        .is_some_and(|first| first.ends_with(" by hand"));
+    let many = (many + usize::from(is_bare)).max(1);
     match ends.nth(many - 1).and_then(|end| text.get(..end)) {
         Some(first) => format!("{first} …"),
         None => text.to_owned(),

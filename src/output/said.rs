@@ -32,7 +32,7 @@ impl Display for Said {
             sentences.push(self.now.join("; "));
         }
         if let Some(work) = &self.work {
-            sentences.push(format!("It waits for this: {}", work.trim_end_matches('.')));
+            sentences.push(format!("In general: {}", work.trim_end_matches('.')));
         }
         if self.controller.is_some() && !self.now.is_empty() {
             sentences.push(self.now.join("; "));

@@ -159,7 +159,9 @@ pub struct HolderReport {
     pub state: Liveness,
     /// Whether that is likely only.
     pub likely: bool,
-    /// What shows that.
+    /// Its version, as its image is tagged; none if that is not known.
+    pub version: Option<String>,
+    /// What shows that it lives.
     pub signs: Vec<String>,
 }
 
@@ -396,6 +398,7 @@ impl From<&Wait> for WaitReport {
                 part: controller.part.clone(),
                 state: controller.state,
                 likely: controller.likely,
+                version: controller.version.clone(),
                 signs: controller.signs.clone(),
             }),
             once: said.once.clone(),

@@ -2,10 +2,12 @@
 
 use serde_json::json;
 
+use super::{explain_of, lead_to_the_end};
 use crate::{
     diagnose::{
-        Veto, holder,
+        Verdict, Veto, holder,
         holder::Liveness,
+        model::{Blocker, Finding, Safety, Step, When},
         testing::{
             fixtures::{LONG_AGO, controller_manager_lease, going},
             world::{World, object},
@@ -13,7 +15,7 @@ use crate::{
         view,
     },
     knowledge::Knowledge,
-    object::{Finalizer, List},
+    object::{Finalizer, List, ObjectRef},
     snapshot::facts::Object,
 };
 
@@ -133,4 +135,51 @@ fn the_catalogue_alone_does_not_call_the_snapshot_controller_gone() {
         "{:#?}",
         found.holder
     );
+}
+
+#[test]
+fn a_look_at_a_blocker_leads_to_the_last_object_that_is_held_itself() {
+    let reference = |name: &str| ObjectRef {
+        type_name: "things.x.test".into(),
+        kind: "Thing".into(),
+        name: name.into(),
+        ..ObjectRef::default()
+    };
+    let blocker = |name: &str, on: Vec<Blocker>| {
+        let mut blocker = Blocker::new(Some(reference(name)), "");
+        if !on.is_empty() {
+            let mut wait = Finding::new(None, Verdict::Waiting, "").wait;
+            wait.on = on;
+            blocker.waits.push(wait);
+        }
+        blocker
+    };
+    let led_to = |blocker: Blocker| {
+        let mut finding = Finding::new(None, Verdict::Waiting, "");
+        finding.steps.push(Step {
+            when: When::Now,
+            text: "see what holds Thing first".into(),
+            command: Some(explain_of(&reference("first"))),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
+        });
+        finding.wait.on.push(blocker);
+        lead_to_the_end(&mut finding);
+        finding.steps.remove(0)
+    };
+    let chain = blocker("first", vec![blocker("node", vec![blocker("pod", vec![])])]);
+    let step = led_to(chain);
+    assert_eq!(step.command, Some(explain_of(&reference("node"))));
+    assert!(
+        step.text.starts_with("see what holds Thing node"),
+        "{}",
+        step.text
+    );
+    // What waits for nothing itself has nothing more to tell.
+    for short in [
+        blocker("first", vec![]),
+        blocker("first", vec![blocker("pod", vec![])]),
+    ] {
+        assert_eq!(led_to(short).text, "see what holds Thing first");
+    }
 }

@@ -76,6 +76,15 @@ struct Grant {
 impl Changers {
     /// Reads the subjects for objects like this one. This needs four lists, which all callers share.
     pub fn of(object: &Object, view: &View<'_>) -> Result<Rc<Self>, Missing> {
+        match Self::as_far_as_read(object, view)? {
+            (all, None) => Ok(all),
+            (_, Some(missing)) => Err(missing),
+        }
+    }
+
+    /// The subjects that are known, and what could not be read of the object's own namespace. There may be others then, and
+    /// those who have the right in the whole cluster have it all the same.
+    pub fn as_far_as_read(object: &Object, view: &View<'_>) -> Result<(Rc<Self>, Option<Missing>), Missing> {
         let namespace = object.namespace();
         // Queried together, so that they are read together.
         let cluster = (
@@ -90,9 +99,14 @@ impl Changers {
                 view.list(GROUP, "rolebindings", namespace),
             )
         };
-        let (cluster_roles, cluster_bindings, roles, bindings) = (cluster.0?, cluster.1?, local.0?, local.1?);
+        let (cluster_roles, cluster_bindings) = (cluster.0?, cluster.1?);
+        let (roles, bindings, missing) = match local {
+            (Ok(roles), Ok(bindings)) => (roles, bindings, None),
+            (Err(Missing::NotYet), _) | (_, Err(Missing::NotYet)) => return Err(Missing::NotYet),
+            (Err(missing), _) | (_, Err(missing)) => (&[][..], &[][..], Some(missing)),
+        };
         // A cluster may have thousands of bindings, and a scan hundreds of objects of one type.
-        Ok(view.once(
+        let known = view.once(
             &format!("changers of {} in {namespace}", object.resource.name()),
             || {
                 let (of_cluster, of_namespace) = (grants(cluster_roles, object), grants(roles, object));
@@ -110,7 +124,8 @@ impl Changers {
                 }
                 changers
             },
-        ))
+        );
+        Ok((known, missing))
     }
 
     fn add(&mut self, binding: &Object, grant: &Grant, is_custom: bool) {

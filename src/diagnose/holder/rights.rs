@@ -63,8 +63,13 @@ pub(super) fn add_who_may_change(
     holder: &mut Holder,
     view: &View<'_>,
 ) {
-    let changers = match Changers::of(object, view) {
-        Ok(changers) => changers,
+    let changers = match Changers::as_far_as_read(object, view) {
+        Ok((changers, missing)) => {
+            if let Some(missing) = missing {
+                holder.add_missing(&missing);
+            }
+            changers
+        }
         Err(missing) => return holder.add_missing(&missing),
     };
     let is_shared = is_shared(object, wanted);

@@ -11,7 +11,7 @@ use crate::{
     diagnose::{
         holder::{
             off,
-            pod_template::name_of,
+            pod_template::{name_of, version_of},
             trace::{Holder, Sign, Tells, Trace},
             writer,
         },
@@ -55,6 +55,7 @@ pub(super) fn add_standing(object: &Object, strength: Strength, holder: &mut Hol
         .at(since)
         .lasting(is_explained || is_long);
     sign.shown_by = shown_by;
+    sign.version = version_of(object);
     let event = (tells == Tells::Off)
         .then(|| off::scale_down_event(object, holder, view))
         .flatten();

@@ -98,6 +98,8 @@ pub struct Sign {
     pub lacks: Option<(String, Command)>,
     /// What shows why the workload does not run, if that is not in the workload itself.
     pub shown_by: Option<Command>,
+    /// The version of the workload; none if it does not tell.
+    pub version: Option<String>,
 }
 
 impl Sign {
@@ -124,6 +126,7 @@ impl Sign {
             before: None,
             lacks: None,
             shown_by: None,
+            version: None,
         }
     }
 
@@ -376,6 +379,16 @@ impl Holder {
             1 => found.into_iter().next(),
             _ => None,
         }
+    }
+
+    /// The version of that workload; none if it does not tell.
+    pub fn version(&self) -> Option<&str> {
+        let workload = self.workload()?;
+        let mut signs = self
+            .signs
+            .iter()
+            .filter(|sign| sign.object.as_ref() == Some(workload));
+        signs.find_map(|sign| sign.version.as_deref())
     }
 
     /// The running workloads that are taken for the controller, each once.

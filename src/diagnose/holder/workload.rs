@@ -220,6 +220,11 @@ pub(super) fn drop_unrelated_workloads(entry: &Entry, object: &Object, holder: &
 fn descriptions(workloads: &[&WorkloadDescription], target: &Object) -> String {
     let mut text = String::new();
     let mut last = None;
+    let mut told = BTreeSet::new();
+    let workloads: Vec<_> = workloads
+        .iter()
+        .filter(|one| told.insert(description(one, target)))
+        .collect();
     for (at, workload) in workloads.iter().enumerate() {
         let is_end = at.saturating_add(1) == workloads.len();
         text.push_str(match (at, is_end) {

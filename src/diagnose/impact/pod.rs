@@ -36,11 +36,12 @@
 //! |---|---|
 //! | destroyed | an `emptyDir`, an ephemeral volume with policy `Delete`, or a pod without an owner |
 //! | kept | an ephemeral volume with policy `Retain` |
+//! | broken | a PodDisruptionBudget allows no disruption of it, and a deletion goes around it |
 //! | unknown | a claim or volume could not be read |
 //!
 //! # What it reads
 //!
-//! The claims of its ephemeral volumes and their volumes.
+//! The claims of its ephemeral volumes and their volumes, and the PodDisruptionBudgets of its namespace.
 //!
 //! # Sources
 //!
@@ -48,6 +49,7 @@
 
 use crate::{
     diagnose::{
+        disruption,
         impact::{Impact, claim_disks, references},
         kinds::{Pod, Volume},
         model::Fate,
@@ -82,6 +84,18 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
     }
     if Pod(pod).volumes().any(Volume::is_empty_dir) {
         impact.add_effect(Fate::Destroyed, "what it keeps in emptyDir volumes", []);
+    }
+    match disruption::blocking_budget(pod, view) {
+        Ok(Some(budget)) => {
+            let budget = disruption::allows_none(budget, view);
+            impact.add_effect(
+                Fate::Broken,
+                format!("a deletion goes around its budget. {budget}"),
+                [],
+            );
+        }
+        Ok(None) => {}
+        Err(missing) => impact.add_unknown("whether a budget protects it", &missing),
     }
     if pod.controller().is_none() && !is_static(pod) {
         impact.add_effect(

@@ -17,6 +17,11 @@ impl<'a> Job<'a> {
         self.0.text("/spec/podReplacementPolicy") == "Failed"
     }
 
+    /// Whether somebody suspended it, so that no Pod of it runs.
+    pub(crate) fn is_suspended(self) -> bool {
+        self.0.value.pointer("/spec/suspend") == Some(&serde_json::Value::Bool(true))
+    }
+
     /// How many of its Pods have not ended.
     pub(crate) fn active(self) -> i64 {
         self.0.number("/status/active").unwrap_or_default()
@@ -46,6 +51,7 @@ mod tests {
             spec: Some(batch::JobSpec {
                 managed_by: Some("kueue.example/multi".into()),
                 pod_replacement_policy: Some("Failed".into()),
+                suspend: Some(true),
                 ..Default::default()
             }),
             status: Some(batch::JobStatus {
@@ -58,6 +64,7 @@ mod tests {
         };
         reads!(job => Job;
             |job| job.manager() => "kueue.example/multi", absent "";
+            |job| job.is_suspended() => true, absent false;
             |job| job.counts_only_ended() => true, absent false;
             |job| job.active() => 1, absent 0;
             |job| job.succeeded() => 2, absent 0;

@@ -12,9 +12,18 @@ pub(crate) struct Node<'a>(pub(crate) &'a Object);
 impl<'a> Node<'a> {
     /// Whether somebody declared that its machine is off.
     pub(crate) fn is_out_of_service(self) -> bool {
-        let taints = self.0.list("/spec/taints").iter();
-        let mut keys = taints.map(|taint| text(taint, "/key"));
-        keys.any(|key| key == "node.kubernetes.io/out-of-service")
+        self.has_taint("node.kubernetes.io/out-of-service")
+    }
+
+    /// Whether the cloud provider reports that its machine is shut down
+    /// (`kubernetes/cloud-provider:controllers/nodelifecycle/node_lifecycle_controller.go`).
+    pub(crate) fn is_shut_down(self) -> bool {
+        self.has_taint("node.cloudprovider.kubernetes.io/shutdown")
+    }
+
+    fn has_taint(self, key: &str) -> bool {
+        let mut taints = self.0.list("/spec/taints").iter();
+        taints.any(|taint| text(taint, "/key") == key)
     }
 
     /// The volumes that its kubelet has mounted, in the kubelet's names: `kubernetes.io/csi/DRIVER^HANDLE`.

@@ -24,6 +24,11 @@ impl<'a> PodDisruptionBudget<'a> {
         self.0.number("/status/currentHealthy").unwrap_or_default()
     }
 
+    /// How many Pods it counts.
+    pub(crate) fn expected(self) -> i64 {
+        self.0.number("/status/expectedPods").unwrap_or_default()
+    }
+
     /// How many of its Pods must be healthy.
     pub(crate) fn wanted(self) -> i64 {
         self.0.number("/status/desiredHealthy").unwrap_or_default()
@@ -52,6 +57,7 @@ mod tests {
                 disruptions_allowed: 1,
                 current_healthy: 2,
                 desired_healthy: 3,
+                expected_pods: 4,
                 ..Default::default()
             }),
             ..Default::default()
@@ -60,6 +66,7 @@ mod tests {
             |budget| budget.allowed_disruptions() => 1, absent 0;
             |budget| budget.healthy() => 2, absent 0;
             |budget| budget.wanted() => 3, absent 0;
+            |budget| budget.expected() => 4, absent 0;
             |budget| budget.selector().is_some_and(|it| *it == json!({"matchLabels": {"app": "web"}}))
                 => true, absent false;
         );

@@ -31,6 +31,8 @@ pub struct Actor {
     pub state: Liveness,
     /// Whether that is likely only: what was seen may be of another program.
     pub likely: bool,
+    /// Its version, as its image is tagged; none if that is not known.
+    pub version: Option<String>,
     /// The evidence for that, one sentence each: `Lease renewed 2s ago`.
     pub signs: Vec<String>,
 }
@@ -57,6 +59,7 @@ impl Said {
                 part: None,
                 state,
                 likely: false,
+                version: None,
                 signs,
             }),
             ..Said::default()
@@ -68,6 +71,15 @@ impl Said {
     pub fn likely(mut self, is_likely: bool) -> Self {
         if let Some(controller) = &mut self.controller {
             controller.likely = is_likely;
+        }
+        self
+    }
+
+    /// The controller has this version.
+    #[must_use]
+    pub fn version(mut self, version: Option<&str>) -> Self {
+        if let Some(controller) = &mut self.controller {
+            controller.version = version.map(str::to_owned);
         }
         self
     }

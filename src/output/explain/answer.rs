@@ -195,12 +195,22 @@ fn answer(wait: &WaitReport, told: Option<&WaitReport>, is_deleted: bool, wide: 
     let shown = usize::from(says_first_fact(wait));
     sentences.extend(wait.now.iter().skip(shown).take(facts).map(|fact| sentence(fact)));
     let mut all = vec![sentences.join(" ")];
-    all.extend(work.map(|work| format!("What must happen first: {}", sentence(work))));
+    all.extend(work.map(|work| work_in_words(work, wait)));
     let costs_the_same = told.is_some_and(|told| consequence(told) == consequence(wait));
     if is_deleted && !costs_the_same && !matches!(wait.verdict, Verdict::InUse | Verdict::Waiting) {
         all.extend(cost(wait));
     }
     all
+}
+
+/// What the controller does before it removes the finalizer, as the catalogue tells it. The catalogue was read in other
+/// releases than the one that runs here, perhaps.
+fn work_in_words(work: &str, wait: &WaitReport) -> String {
+    let version = wait.holder.as_ref().and_then(|holder| holder.version.as_ref());
+    let here = version.map_or_else(String::new, |version| {
+        format!(" {version} runs here, and releases differ.")
+    });
+    format!("In general: {}{here}", sentence(work))
 }
 
 /// What a removal by hand costs; none if there is no finalizer.
@@ -218,7 +228,7 @@ fn cost(wait: &WaitReport) -> Option<String> {
 
 /// Whether what the controller must do is the best that is known: nothing else is in its way.
 fn is_work_the_answer(wait: &WaitReport) -> bool {
-    wait.blockers.is_empty()
+    wait.blockers.iter().all(|blocker| blocker.rest)
         && match wait.verdict {
             Verdict::Stalled | Verdict::Unknown => true,
             Verdict::Waiting => wait.once.is_none(),
@@ -254,13 +264,19 @@ fn holder_in_words(wait: &WaitReport) -> String {
     holder.map_or_else(|| "its controller".to_owned(), HolderReport::in_words)
 }
 
-/// Who removes the finalizer.
-fn is_removed(wait: &WaitReport) -> String {
+/// Who removes the finalizer, as the beginning of a sentence.
+fn removed_by(wait: &WaitReport) -> String {
+    let probably = if is_likely(wait) { "probably " } else { "" };
     format!(
-        "{} is removed by {}.",
+        "{} is {probably}removed by {}",
         finalizer_in_words(wait),
         holder_in_words(wait)
     )
+}
+
+/// Who removes the finalizer.
+fn is_removed(wait: &WaitReport) -> String {
+    format!("{}.", removed_by(wait))
 }
 
 /// Why the finalizer, or the object without one, is still there, in sentences.
@@ -291,15 +307,14 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
             let said: Vec<_> = blocked(wait, by, waits).into_iter().chain(removes).collect();
             // Nothing is known then but the controller.
             if said.is_empty() && is_deleted && is_running(wait) {
-                let runs = if is_likely(wait) { "probably runs" } else { "runs" };
-                vec![format!("{finalizer} is removed by {holder}, which {runs}.")]
+                vec![format!("{}, which runs.", removed_by(wait))]
             } else {
                 said
             }
         }
         Verdict::Failing if wait.holder.is_none() => blocked(wait, "It waits for", "It fails"),
         Verdict::Failing => {
-            let fails = format!("{finalizer} is removed by {holder}, which fails");
+            let fails = format!("{}, which fails", removed_by(wait));
             let mut said = blocked(wait, "The fault is in", &fails);
             // A blocker without an object is told with these words already.
             if first(wait).is_none_or(|blocker| blocker.object.is_some()) {
@@ -310,14 +325,18 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
             said
         }
         Verdict::Rejected => blocked(wait, "The removal would be refused by", "The removal is refused"),
-        Verdict::Stalled if wait.holder.is_some() && wait.blockers.is_empty() => {
-            vec![format!(
-                "Nothing known blocks the removal of {finalizer}, and {holder} has not removed it."
-            )]
-        }
         Verdict::Stalled if wait.holder.is_some() => {
+            let runs = if is_running(wait) { "runs and " } else { "" };
+            // What is told next may be the reason.
+            let is_open = wait.blockers.is_empty() && wait.now.is_empty();
+            let although = if is_open {
+                ", although nothing that was read blocks it"
+            } else {
+                ""
+            };
             vec![format!(
-                "{finalizer} is removed by {holder}, which has not done so."
+                "{}, which {runs}has not done so{although}.",
+                removed_by(wait)
             )]
         }
         Verdict::Orphaned if wait.holder.is_some() => {
@@ -325,9 +344,14 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
         }
         Verdict::Unknown if wait.holder.is_some() => {
             let is_certain = is_running(wait) && !is_likely(wait);
+            let lead = if is_certain && !wide {
+                format!("{}, which runs.", removed_by(wait))
+            } else {
+                is_removed(wait)
+            };
             let holder = wait.holder.as_ref().filter(|_| wide || !is_certain);
             let signs = holder.into_iter().flat_map(|holder| &holder.signs);
-            [is_removed(wait)]
+            [lead]
                 .into_iter()
                 .chain(signs.map(|sign| sentence(sign)))
                 .chain(blocked(wait, "It may wait for", "It may wait"))
@@ -340,26 +364,21 @@ fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
     }
 }
 
-/// The first blocker, what it waits for in the end, and how many more there are. `by` leads to an object, `words` to a
+/// The first blocker, and what it waits for in the end. The chain has the others. `by` leads to an object, `words` to a
 /// report in words.
 fn blocked(wait: &WaitReport, by: &str, words: &str) -> Vec<String> {
     let Some(first) = first(wait) else {
         return Vec::new();
     };
     let mut said = blocker_in_sentences(first, by, words);
-    said.extend(root(first).map(|root| match &root.object {
-        Some(object) => format!("That waits for {}.", object.pasteable()),
-        None => format!("That waits: {}.", root.says.trim_end_matches('.')),
+    said.extend(root(first).into_iter().flat_map(|root| match &root.object {
+        // That it is in use is enough.
+        Some(object) if wait.verdict == Verdict::InUse => {
+            vec![format!("That waits for {}.", object.pasteable())]
+        }
+        _ => blocker_in_sentences(root, "That waits for", "That waits"),
     }));
     said.extend(gone_below(first));
-    // Words of the cluster are no further objects.
-    let mut others = wait
-        .blockers
-        .iter()
-        .filter(|blocker| !std::ptr::eq(*blocker, first));
-    if others.any(|blocker| blocker.object.is_some() || blocker.rest) {
-        said.push("The chain names more.".to_owned());
-    }
     said
 }
 
@@ -444,14 +463,15 @@ fn blocker_in_words(blocker: &BlockerReport) -> String {
     }
 }
 
-/// The first root cause below a blocker.
+/// The first root cause below a blocker. An object tells more than the words of somebody who waits for it.
 fn root(blocker: &BlockerReport) -> Option<&BlockerReport> {
     let below = blocker
         .blockers
         .iter()
         .chain(blocker.waits_for.iter().flat_map(|wait| &wait.blockers));
-    below
-        .filter(|below| !below.rest)
+    let below = below.filter(|below| !below.rest);
+    let first = below.clone().find(|below| below.object.is_some());
+    first
+        .or_else(|| below.clone().next())
         .map(|below| root(below).unwrap_or(below))
-        .next()
 }

@@ -36,6 +36,8 @@ pub(in crate::output) const ROOT: &str = "root cause";
 pub(in crate::output) const KEEPS: &str = "keeps it";
 /// Lines that the state of a blocker may take; all with `-o wide`.
 const MOST_LINES: usize = 2;
+/// The same for the root cause: people act on it.
+const ROOT_LINES: usize = 4;
 /// Columns of the widest name that still has its state beside it, of a hundred.
 const NAME_SHARE: usize = 55;
 
@@ -177,11 +179,16 @@ impl Layout<'_> {
             .iter()
             .filter(|blocker| blocker.object.is_some() || !(has_users && blocker.quotes || is_told(blocker)))
             .collect();
+        // Words about a wait are no cause beside the object that is waited for.
+        let is_object_at_fault = shown
+            .iter()
+            .any(|blocker| blocker.object.is_some() && blocker.root_cause);
         for (at, blocker) in shown.iter().enumerate() {
             let (item, below) = self.branch(prefix, at + 1 == shown.len());
             let mark = match verdict {
                 // Of a branch, only the deepest node is the cause.
                 _ if !blocker.root_cause || blocker.waits_for.iter().any(is_fault_of_controller) => "",
+                _ if blocker.quotes && blocker.object.is_none() && is_object_at_fault => "",
                 Verdict::InUse => KEEPS,
                 _ => ROOT,
             };
@@ -193,7 +200,10 @@ impl Layout<'_> {
                 says => format!("{mark}: {says}"),
             };
             let (name, state, most) = match &blocker.object {
-                Some(object) => (harmless(&object.pasteable()).into_owned(), says, MOST_LINES),
+                Some(object) => {
+                    let most = if mark == ROOT { ROOT_LINES } else { MOST_LINES };
+                    (harmless(&object.pasteable()).into_owned(), says, most)
+                }
                 None => (String::new(), says, 1),
             };
             nodes.all.push(Node {
@@ -239,14 +249,23 @@ fn is_fault_of_controller(wait: &WaitReport) -> bool {
     is_fault && wait.blockers.is_empty() && wait.holder.is_some()
 }
 
+/// What a controller that runs does with the finalizer. Whoever has not removed it is not said to.
+fn what_it_does(wait: &WaitReport, is_likely: bool) -> &'static str {
+    match (wait.verdict, is_likely) {
+        (_, true) => "probably removes it",
+        (Verdict::Stalled, false) => "has not removed it",
+        (Verdict::Failing, false) => "fails to remove it",
+        _ => "removes it",
+    }
+}
+
 /// Who removes the finalizer, and whether that lives.
 pub(in crate::output) fn wait_in_words(wait: &WaitReport) -> String {
     let Some(holder) = &wait.holder else {
         return wait.verdict.word().to_owned();
     };
     let (state, verb) = match holder.state {
-        Liveness::Running if holder.likely => ("probably running", "removes it"),
-        Liveness::Running => ("running", "removes it"),
+        Liveness::Running => ("running", what_it_does(wait, holder.likely)),
         Liveness::Off => ("not running", "must remove it"),
         Liveness::Failing => ("failing", "must remove it"),
         Liveness::Gone => ("gone", "must remove it"),

@@ -83,7 +83,7 @@ use crate::{
 const PAGE: Page = Page::of(module_path!());
 
 /// The clause for an update that the API server may reject.
-const NOT_KNOWN: &str = "whether the API server takes an update of it is not known";
+const NOT_KNOWN: &str = "whether an admission webhook or policy refuses updates of it is not known";
 
 pub(crate) const CAUSE: Cause = Cause {
     types: &[],

@@ -63,13 +63,14 @@ use crate::{
             in_use::{Standing, Users},
             operators::referenced_by::referencing_field,
         },
-        kinds::OwnerReference,
+        events::newest_event,
+        kinds::{Event, OwnerReference},
         limits,
         model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         timing,
         view::{Missing, View},
     },
-    object::{Age, Finalizer},
+    object::{Age, Finalizer, ObjectRef},
     snapshot::{
         Gap, Why,
         facts::{Object, Where},
@@ -130,12 +131,16 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         .objects
         .iter()
         .any(|dependent| dependent.deletion().is_some());
-    let made_again = dependents
-        .objects
+    let is_made_again =
+        |dependent: &&Object| made_afterwards(dependent, owner).is_some_and(|created| is_new(created, view));
+    let made_again: Vec<_> = dependents.objects.iter().copied().filter(is_made_again).collect();
+    // What runs costs more than an account or a role.
+    let most_telling = made_again
         .iter()
-        .find(|dependent| made_afterwards(dependent, owner).is_some_and(|created| is_new(created, view)));
-    if let Some(dependent) = made_again {
-        add_maker(finding, dependent);
+        .find(|dependent| has_pods(dependent))
+        .or(made_again.first());
+    if let Some(dependent) = most_telling {
+        add_maker(finding, dependent, dependents, owner, view);
     } else if !any_being_deleted && !timing::is_deletion_recent(owner, view) {
         // It deletes all dependents that block at once. So those that it has not asked tell enough, whatever else there is.
         finding.wait.verdict = Verdict::Stalled;
@@ -150,7 +155,12 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         ));
     }
     for blocker in blockers.iter().take(limits::STEPS_FOR_EACH) {
-        if let Some(object) = blocker.object.as_ref().filter(|_| any_being_deleted) {
+        // What nobody deletes yet is held by nothing.
+        let is_held = |object: &&ObjectRef| {
+            let mut all = dependents.objects.iter();
+            all.any(|one| one.deletion().is_some() && one.reference() == **object)
+        };
+        if let Some(object) = blocker.object.as_ref().filter(is_held) {
             finding.steps.push(Step {
                 when: When::Now,
                 text: format!("see what holds {} {}, and resolve that", object.kind, object.name),
@@ -199,12 +209,67 @@ fn is_new(created: Timestamp, view: &View<'_>) -> bool {
     Age::between(created, view.now()).0.as_secs() < timing::SOON
 }
 
-fn add_maker(finding: &mut Finding, dependent: &Object) {
+/// Whether it is a Pod, or makes Pods.
+fn has_pods(dependent: &Object) -> bool {
+    dependent.is("", "pods") || matches!(dependent.resource.group.as_str(), "apps" | "batch")
+}
+
+/// Who creates objects for this owner since its deletion, as an event about it says.
+fn maker_in_words(owner: &Object, dependent: &Object, view: &View<'_>) -> Option<String> {
+    let deleted = owner.deletion()?.requested_at();
+    let is_of_maker = |event: Event<'_>| {
+        let is_later = event.last_time().is_some_and(|time| time > deleted);
+        let is_about =
+            event.reason().ends_with(&dependent.kind) || event.message().contains(dependent.name());
+        !event.is_warning() && is_later && is_about && event.reason().contains("Creat")
+    };
+    let event = newest_event(owner, view, is_of_maker).ok()??;
+    let maker = event.reporters().into_iter().find(|name| !name.is_empty())?;
+    let ago = Age::between(event.last_time()?, view.now());
+    let times = event.count().filter(|count| *count > 1);
+    let times = times.map_or_else(String::new, |count| format!(" {count} times"));
+    Some(format!(
+        "{maker} reported {}{times}, the last time {ago} ago",
+        event.reason()
+    ))
+}
+
+/// Adds that somebody makes dependents again. That is the cause, and none of those that were made is.
+fn add_maker(
+    finding: &mut Finding,
+    dependent: &Object,
+    dependents: &Dependents<'_>,
+    owner: &Object,
+    view: &View<'_>,
+) {
     let reference = dependent.reference();
-    finding.say(format!(
-        "{} was made a moment ago, so some controller creates or recreates it",
+    let is_later = |object: &ObjectRef| {
+        let mut later = dependents
+            .objects
+            .iter()
+            .filter(|one| made_afterwards(one, owner).is_some());
+        later.any(|one| one.reference() == *object)
+    };
+    let mut others = 0_usize;
+    for blocker in &mut finding.wait.on {
+        let Some(object) = blocker.object.as_ref().filter(|object| is_later(object)) else {
+            continue;
+        };
+        blocker.rest = true;
+        others += usize::from(*object != reference);
+    }
+    let more = match others {
+        0 => String::new(),
+        more => format!(", like {more} more"),
+    };
+    let says = format!(
+        "{} was made a moment ago{more}, so some controller creates or recreates it",
         reference.pasteable()
-    ));
+    );
+    finding.wait.on.insert(0, Blocker::new(None, says));
+    if let Some(maker) = maker_in_words(owner, dependent, view) {
+        finding.say(maker);
+    }
     finding.steps.push(Step {
         when: When::Now,
         text: format!(

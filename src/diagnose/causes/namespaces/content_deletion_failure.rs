@@ -59,6 +59,7 @@ use crate::{
             advice,
             api_machinery::{conversion_webhook, stored_version, unreadable_object},
         },
+        complaint::with_repeats_counted,
         kinds::{Webhook, WebhookConfiguration},
         model::{Blocker, Finding, Page, Safety, Step, Verdict, When},
         service_backend::ServiceBackend,
@@ -87,7 +88,7 @@ pub(crate) fn add_content_failures(finding: &mut Finding, namespace: &Object, vi
     if !message.is_empty() && !only_waits_for_pods {
         finding.tell_of(Page::of(module_path!()));
         finding.wait.verdict = Verdict::Failing;
-        finding.say(format!("it fails: {message}"));
+        finding.say(format!("it fails: {}", with_repeats_counted(message)));
         if timed_out(namespace) {
             finding.say(
                 "That request ran out of time, as one does over very many objects: no finalizer holds it up, and each time \

@@ -140,7 +140,14 @@ pub(crate) fn add_content_not_deleted_yet(
     if rest.is_empty() {
         return;
     }
-    let why = if content.counts.contains_key("pods") {
+    let is_refused = matches!(
+        namespace.condition("NamespaceDeletionContentFailure"),
+        Some(("True", ..))
+    );
+    let why = if is_refused {
+        // That is reason enough, whatever the version is.
+        "not being deleted yet"
+    } else if content.counts.contains_key("pods") {
         "not being deleted yet: from Kubernetes 1.33 on everything else waits until the pods are gone"
     } else if unseen_pods {
         "not being deleted yet; whether pods are left, for which everything else waits, is not known"

@@ -52,6 +52,7 @@
 use crate::{
     command::Command,
     diagnose::{
+        causes::advice,
         model::{Blocker, CauseState, Evidence, Finding, Page, Safety, Step, Strength, When},
         view::View,
     },
@@ -132,6 +133,9 @@ pub(crate) fn add_unavailable_group(finding: &mut Finding, group: &str, version:
             Safety::Destructive,
         )
     };
+    finding
+        .steps
+        .push(advice::save_step(When::ProductGone, "apiservice", &name, ""));
     finding.steps.push(Step {
         when: When::ProductGone,
         text,

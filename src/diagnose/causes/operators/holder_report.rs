@@ -6,7 +6,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{advice, operators::resumed, products::olm_subscription, stopped_controller, verdicts},
-        complaint::{DeniedRight, complaints, lost, own_failures, says_denied},
+        complaint::{Complaint, DeniedRight, complaints, lost, own_failures, says_denied},
         holder,
         holder::{Holder, Liveness, Names, Sign, Tells, Trace, paused},
         model::{Blocker, CauseState, Evidence, Finding, Safety, Said, Step, Strength, Verdict, When},
@@ -14,9 +14,13 @@ use crate::{
         view::View,
     },
     knowledge::{Consequence, Entry, schema::Meaning},
-    object::{Deletion, Finalizer, List, capitalized},
+    object::{Deletion, Finalizer, List, capitalized, short_type},
     snapshot::facts::Object,
 };
+
+/// The end of the refusal to create an object in a namespace that is being deleted
+/// (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`).
+const CREATES_IN_VAIN: &str = "because it is being terminated";
 
 /// The finding about a finalizer and its controller, without what only the catalogue knows. `entry` is the entry of
 /// the catalogue, if there is one.
@@ -32,8 +36,12 @@ pub(crate) fn finding(
         Liveness::Failing if gives_another_reason(object, &names, holder, view) => Liveness::Running,
         other => other,
     };
-    let is_likely = liveness == Liveness::Running && is_likely(holder, Tells::Alive);
-    let said = Said::removed_by(who, liveness, signs_in_words(holder)).likely(is_likely);
+    // An entry for any name of a form tells of a way to name finalizers, and nobody looked for this one in the program.
+    let is_of_form = entry.is_some_and(|entry| entry.name.contains('*'));
+    let is_likely = liveness == Liveness::Running && (is_of_form || is_likely(holder, Tells::Alive));
+    let said = Said::removed_by(who, liveness, signs_in_words(holder))
+        .likely(is_likely)
+        .version(holder.version());
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Unknown, said);
     finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
     finding.wait.may_be.extend(holder.candidates());
@@ -135,10 +143,7 @@ fn signs_in_words(holder: &Holder) -> Vec<String> {
         ],
         Liveness::Gone => vec!["It is gone".to_owned(), capitalized(&values_of(Tells::Gone))],
         Liveness::Elsewhere => vec!["It cannot be seen from here".to_owned()],
-        Liveness::Unknown => vec![format!(
-            "Whether it is alive is not known: {}",
-            why_unknown(holder)
-        )],
+        Liveness::Unknown => vec![why_unknown(holder)],
     });
     said
 }
@@ -151,15 +156,17 @@ fn is_likely(holder: &Holder, tells: Tells) -> bool {
 /// Why nothing is known of the controller.
 fn why_unknown(holder: &Holder) -> String {
     // One is enough here: the diagnosis lists all its gaps.
-    if let Some(first) = holder.unseen.first() {
-        return first.clone();
-    }
-    if holder.with(Tells::Possible).next().is_some() {
-        return holder.possible_in_words();
-    }
-    holder
-        .unproved_in_words()
-        .unwrap_or_else(|| "not found (inconclusive)".to_owned())
+    let why = match holder.unseen.first() {
+        Some(first) if holder.with(Tells::Gone).next().is_some() => {
+            return format!("No trace of it was found, but not everything was looked at: {first}");
+        }
+        Some(first) => first.clone(),
+        None if holder.with(Tells::Possible).next().is_some() => holder.possible_in_words(),
+        None => holder
+            .unproved_in_words()
+            .unwrap_or_else(|| "not found (inconclusive)".to_owned()),
+    };
+    format!("Whether it is alive is not known: {why}")
 }
 
 /// Adds the marks that pause the controller for this object, or for the one that it names in a label.
@@ -238,9 +245,12 @@ fn remove_mark_step(marked: &Object, mark: &paused::PauseMark) -> Step {
 /// Adds the complaints about the object, in words. The controller fails only if it says so itself: anybody may write
 /// an event, and other controllers write conditions of their own.
 fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mut Finding, view: &View<'_>) {
+    let since = object.deletion().as_ref().map(Deletion::requested_at);
+    let is_old = |complaint: &Complaint| since.is_some_and(|since| !complaint.is_since(since));
     let own = own_failures(object, names, is_running, view);
-    if !own.is_empty() {
+    if !own.iter().all(is_old) {
         finding.wait.verdict = Verdict::Failing;
+        add_life(&own, finding, view);
         // A condition of long ago may be about what has come back since. One that nobody signed allows no removal.
         finding.wait.unable = own
             .iter()
@@ -250,6 +260,7 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
     }
     let denied = own
         .iter()
+        .filter(|complaint| !is_old(complaint))
         .find_map(|complaint| DeniedRight::in_words(&complaint.text));
     finding.steps.extend(denied.map(|right| right.check()));
     let mut complaints = complaints(object, view);
@@ -257,13 +268,15 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
     complaints.extend(newest.filter(|newest| !complaints.contains(newest)));
     // A controller often writes the same into a condition and an event.
     let mut told = BTreeSet::new();
-    let since = object.deletion().as_ref().map(Deletion::requested_at);
     for complaint in &complaints {
-        // Why it was not ready before may be why it is stuck. That is a fact, and nothing that it waits for.
-        let is_old = !complaint.is_failure && since.is_some_and(|since| !complaint.is_since(since));
-        if is_old {
+        // What was wrong before may be why it is stuck. That is a fact, and nothing that it waits for.
+        if is_old(complaint) {
             finding.say(format!("Before the deletion it reported: {}", complaint.text));
         } else if told.insert(complaint.words()) {
+            if complaint.text.contains(CREATES_IN_VAIN) {
+                finding
+                    .say("This cannot succeed: nothing can be created in a namespace that is being deleted");
+            }
             finding.wait.on.push(Blocker::quoting(
                 &complaint.source,
                 &complaint.told(since, view.now()),
@@ -273,6 +286,17 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
     finding
         .evidence
         .extend(complaints.iter().map(|complaint| complaint.evidence(view.now())));
+}
+
+/// A controller that reported on the object minutes ago runs, wherever it was looked for.
+fn add_life(own: &[Complaint], finding: &mut Finding, view: &View<'_>) {
+    let mut signed = own.iter().filter(|complaint| complaint.is_signed());
+    let controller = finding.wait.said.controller.as_mut();
+    let unseen = controller.filter(|actor| actor.state == Liveness::Unknown);
+    if let Some(actor) = unseen.filter(|_| signed.any(|complaint| complaint.is_recent(view.now()))) {
+        actor.state = Liveness::Running;
+        actor.signs.clear();
+    }
 }
 
 /// Quotes what the object and its events say, where the state of the controller is the reason. People search for it.
@@ -301,6 +325,30 @@ fn reinstall_step(object: &Object, view: &View<'_>) -> Option<Step> {
         safety: Safety::Reversible,
         lets_go: Vec::new(),
     })
+}
+
+/// What the only program that is taken for the controller logs about the object. Nobody else knows it, and a look does no harm.
+pub(crate) fn log_step_of(object: &Object, holder: &Holder) -> Option<Step> {
+    let running: Vec<_> = holder.running().into_iter().collect();
+    let [only] = running.as_slice() else {
+        return None;
+    };
+    let program = format!("{}/{}", short_type(&only.type_name), only.name);
+    Some(log_step(object, only.place(), &program))
+}
+
+/// What this program logs about the object.
+pub(crate) fn log_step(object: &Object, namespace: &str, program: &str) -> Step {
+    Step {
+        when: When::Now,
+        text: "read what its controller logs about it".into(),
+        command: Some(Command::of(
+            "kubectl -n {} logs {} --all-containers --since=1h | grep {}",
+            [namespace, program, object.name()],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    }
 }
 
 /// The step that removes the finalizer by hand, with its cost in front. Only if the controller is proved gone, and

@@ -53,6 +53,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::{
     command::{Command, Template, in_capitals, is_for_the_reader},
     diagnose::{
@@ -66,7 +68,8 @@ use crate::{
         kinds::{
             PersistentVolume, PersistentVolumeClaim, VolumeAttachment, VolumeSnapshot, VolumeSnapshotContent,
         },
-        model::{Evidence, Finding, Moment, Outlook, Page, Step, StepKind, Strength, When},
+        model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, StepKind, Strength, When},
+        timing,
         view::View,
     },
     knowledge,
@@ -96,7 +99,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     let who = filled(&entry.removed_by);
     let who = match named_controller(object, &entry).or_else(|| only_found(&entry, &holder)) {
         Some(name) => format!("{name}, {who}"),
-        None => who,
+        None => one_of_several(&who, object, finalizer, &entry).unwrap_or(who),
     };
     let mut finding = holder_report::finding(object, finalizer, (Some(&entry), &who), &holder, view);
     // The report may tell of a cause of its own already.
@@ -134,10 +137,16 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
             command
         }
     };
-    finding
-        .steps
-        .extend(fitting_steps(object, &entry, &holder, &filled, &in_command, view));
-    let cost = filled(&entry.if_removed.text);
+    let steps = fitting_steps(object, &entry, &holder, &filled, &in_command, view);
+    let reads_log = |step: &Step| step.command.as_ref().is_some_and(Command::reads_log);
+    // Where nothing is known that it waits for, its log is the place to look.
+    let is_open = finding.wait.on.is_empty() && holder.liveness() == Liveness::Running;
+    if is_open && !timing::is_deletion_recent(object, view) && !steps.iter().any(reads_log) {
+        finding.steps.extend(holder_report::log_step_of(object, &holder));
+    }
+    finding.steps.extend(steps);
+    put_looks_first(&mut finding.steps);
+    let cost = doubted(filled(&entry.if_removed.text), &finding);
     let removal =
         holder_report::removal_step(object, finalizer, &holder, (entry.if_removed.consequence, &cost));
     finding.steps.extend(removal);
@@ -147,7 +156,9 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
         .steps
         .iter()
         .any(|step| step.kind() == StepKind::RemoveFinalizer);
-    add_warning(&mut finding, finalizer, &entry, (!is_offered).then_some(&cost));
+    if !is_offered && entry.if_removed.consequence != Consequence::None {
+        finding.do_not.push(not_by_hand(finalizer, &cost));
+    }
     if let Some(done) = &entry.done_when {
         finding.outlook.push(Outlook {
             when: Moment::Done,
@@ -155,6 +166,28 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
         });
     }
     finding
+}
+
+/// Puts a harmless nudge behind the looks that follow it. Who looks first may see that it cannot help.
+fn put_looks_first(steps: &mut [Step]) {
+    let is_nudge = |step: &Step| step.kind() == StepKind::Nudge && step.safety == Safety::Safe;
+    let nudge = steps.iter().enumerate().find(|(_, step)| is_nudge(step));
+    let Some((at, when)) = nudge.map(|(at, step)| (at, step.when)) else {
+        return;
+    };
+    let is_look = |step: &&Step| step.when == when && step.safety == Safety::ReadOnly;
+    let looks = steps.iter().skip(at + 1).take_while(is_look).count();
+    // A copy belongs to the step after it.
+    let saves = steps
+        .iter()
+        .skip(at + 1)
+        .take(looks)
+        .rev()
+        .take_while(|step| step.saves());
+    let end = at + 1 + looks - saves.count();
+    if let Some(moved) = steps.get_mut(at..end) {
+        moved.rotate_left(1);
+    }
 }
 
 /// The steps of the entry that fit the conditions of the object and the state of the controller. If that state is unknown,
@@ -184,13 +217,13 @@ fn fitting_steps(
     let mut steps: Vec<_> = entry
         .fix
         .iter()
-        .filter(|step| fits_conditions(object, step))
+        .filter(|step| fits_conditions(object, step) && has_field(object, step))
         .filter_map(|step| {
             let command = step.command.as_ref().map(in_command);
             // A command for a type that the server does not have only fails. The rest of the step stays.
             let able = command
                 .clone()
-                .and_then(|command| command.with_types(|ty| view.may_have_type(ty)));
+                .and_then(|command| command.with_types(|ty| view.would_find_type(ty)));
             if command.is_some() && able.is_none() && step.label == Label::ReadOnly {
                 return None;
             }
@@ -239,6 +272,18 @@ fn fits_conditions(object: &Object, step: &knowledge::FixStep) -> bool {
     })
 }
 
+/// Whether the object has the field that the step is for.
+fn has_field(object: &Object, step: &knowledge::FixStep) -> bool {
+    let Some(field) = &step.if_field else {
+        return true;
+    };
+    match object.value.pointer(field) {
+        None | Some(Value::Null | Value::Bool(false)) => false,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(_) => true,
+    }
+}
+
 /// Names the words of the command that this object does not tell. Words in capitals are explained by the step itself.
 fn with_open_words(text: String, command: Option<&Command>) -> String {
     let open: BTreeSet<_> = command
@@ -264,23 +309,40 @@ fn named_controller<'a>(object: &'a Object, entry: &Entry) -> Option<&'a str> {
         .filter(|name| !name.is_empty())
 }
 
+/// The program that put the finalizer on, where the catalogue names several that may be the controller.
+fn one_of_several(who: &str, object: &Object, finalizer: &Finalizer, entry: &Entry) -> Option<String> {
+    let (author, _) = holder::author_and_last_change(object, finalizer)?;
+    let is_known = holder::is_telling(&author) && entry.holder.managers.contains(&author);
+    (is_known && who.contains(" or ")).then_some(author)
+}
+
 /// The name of the only program that was found, where the catalogue describes a controller and knows no name of it.
 fn only_found<'h>(entry: &Entry, holder: &'h Holder) -> Option<&'h str> {
     let found = holder.workload().filter(|_| entry.holder.workloads.is_empty());
     found.map(|workload| workload.name.as_str())
 }
 
-fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost: Option<&String>) {
-    let consequence = entry.if_removed.consequence;
-    if consequence == Consequence::None {
-        return;
+/// The cost of a removal by hand. What its controller reports as not found may be gone already.
+fn doubted(cost: String, finding: &Finding) -> String {
+    let is_not_found = |text: &str| {
+        let lower = text.to_lowercase();
+        let is_of_provider = ["404", "notfound", "no longer exists"]
+            .iter()
+            .any(|word| lower.contains(word));
+        // `secrets "aws" not found` is of the API server.
+        is_of_provider && !lower.contains("\" not found")
+    };
+    let mut quoted = finding.wait.on.iter().filter(|blocker| blocker.report.is_some());
+    if quoted.any(|blocker| is_not_found(&blocker.says.to_string())) {
+        format!("If it still exists: {cost}")
+    } else {
+        cost
     }
-    let cost = cost.map_or_else(String::new, |cost| format!(". {cost}"));
-    finding.do_not.push(format!(
-        "remove {} by hand ({}){cost}",
-        finalizer.name,
-        consequence.typed()
-    ));
+}
+
+/// The warning not to remove a finalizer by hand, and why.
+pub(crate) fn not_by_hand(finalizer: &Finalizer, cost: &str) -> String {
+    format!("remove {} by hand. {cost}", finalizer.name)
 }
 
 /// A text of an entry, with the names of this object filled in.

@@ -117,8 +117,8 @@ pub(crate) struct Reference<'a> {
 /// The references in the `spec` of the object that can be followed, and the credentials that its status names.
 pub(crate) fn references<'a>(object: &'a Object, view: &View<'a>) -> Vec<Reference<'a>> {
     let mut found = Vec::new();
-    if let Some(spec) = object.value.get("spec") {
-        collect_references(spec, "spec", object, view, &mut found);
+    for (field, value) in wishes(object) {
+        collect_references(value, field, object, view, &mut found);
     }
     if let Some(status) = object.value.get("status") {
         let mut named = Vec::new();
@@ -127,6 +127,19 @@ pub(crate) fn references<'a>(object: &'a Object, view: &View<'a>) -> Vec<Referen
         found.extend(named.into_iter().filter(|one| of_credentials(&one.field)));
     }
     found
+}
+
+/// The fields in which a person writes what the object is meant to be: `spec`, and those that a custom type has beside it.
+pub(super) fn wishes(object: &Object) -> impl Iterator<Item = (&str, &Value)> {
+    let is_custom = is_custom_group(&object.resource.group);
+    let fields = object.value.as_object().into_iter().flatten();
+    fields
+        .map(|(field, value)| (field.as_str(), value))
+        .filter(move |(field, _)| match *field {
+            "spec" => true,
+            "apiVersion" | "kind" | "metadata" | "status" => false,
+            _ => is_custom,
+        })
 }
 
 pub(crate) const CAUSE: Cause = Cause {
@@ -170,7 +183,8 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
             .find(|complaint| reports_missing(&complaint.text, name))
         {
             add_missing_object(object, finding, complaint, &reference, view);
-        } else if !is_shared_with_sibling(object, view, |other| names_in_field(other, field, name)) {
+        } else if !object.is("", "pods") && tells_more(object, field, name, view) {
+            // A Pod needs what it names to start, and not to end.
             finding.say(format!(
                 "its {field} names {} {name}, which does not exist",
                 ty.kind
@@ -201,6 +215,11 @@ fn add_to(object: &Object, finding: &mut Finding, complaints: &[Complaint], view
             add_missing_object(object, finding, complaint, &reference, view);
         }
     }
+}
+
+/// Whether a missing object that this field names may be what the object lacks: no object that works names it as well.
+pub(super) fn tells_more(object: &Object, field: &str, name: &str, view: &View<'_>) -> bool {
+    !is_shared_with_sibling(object, view, |other| names_in_field(other, field, name))
 }
 
 /// Whether another object of the type works, and names the same, as `names_it` says. It works without what is named, so that is
@@ -286,9 +305,13 @@ fn add_missing_object(
         namespace,
         name,
     } = reference;
-    // The program that put the finalizer on tells why it cannot go on, and what it says is so. Then the reason is
-    // known, whatever the name of that program is.
-    if finding.wait.verdict == Verdict::Unknown && complaint.is_failure_of_holder() {
+    // The program that put the finalizer on tells why it cannot go on, and that is still so. Then the reason is known, whatever
+    // the name of that program is, and even if it said so before the deletion.
+    let is_open = matches!(
+        finding.wait.verdict,
+        Verdict::Unknown | Verdict::Waiting | Verdict::Stalled
+    );
+    if is_open && complaint.is_failure_of_holder() {
         finding.wait.verdict = Verdict::Failing;
     }
     if holds_credentials(ty) && is_own_complaint(object, finding, name, view) {
@@ -485,7 +508,13 @@ fn reference_target<'a>(
         "" => object.namespace(),
         other => other,
     };
-    (!name.is_empty() && ty.namespaced != namespace.is_empty()).then_some((ty, namespace, name))
+    (is_object_name(name) && ty.namespaced != namespace.is_empty()).then_some((ty, namespace, name))
+}
+
+/// Whether an object can have this name. Names at a provider, such as the virtual host `/`, stand in fields like those of objects
+/// (`kubernetes/apimachinery:pkg/api/validation/path/name.go`).
+fn is_object_name(name: &str) -> bool {
+    !name.is_empty() && !matches!(name, "." | "..") && !name.contains(['/', '%'])
 }
 
 /// The class that a field ending in `ClassName` names, if a clean-up needs it. A StorageClass may be missing: it is also only a

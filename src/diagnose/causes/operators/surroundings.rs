@@ -61,6 +61,7 @@ mod empty_references;
 mod finalizer_name;
 mod inventory;
 mod labelled_set;
+mod mutating_policies;
 mod named_in_labels;
 mod named_in_words;
 mod neighbours;
@@ -78,6 +79,7 @@ mod volume_of_name;
 
 pub(super) use self::empty_references::field_that_means;
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             api_machinery::update_rejected,
@@ -87,11 +89,11 @@ use crate::{
         events::newest_event,
         holder::{Liveness, author_and_last_change, is_silent},
         kinds::Event,
-        model::{Blocker, Evidence, Finding, Page, StepKind, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Page, Step, StepKind, Strength, Verdict, When},
         timing,
         view::View,
     },
-    object::{Age, ResourceType, is_custom_group, pasteable},
+    object::{Age, Deletion, ObjectRef, ResourceType, is_custom_group, pasteable},
     snapshot::facts::Object,
 };
 
@@ -149,22 +151,34 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     inventory::add_listed(object, finding, runs, view);
     labelled_set::add_members(object, finding, runs, view);
     finalizer_name::add_namesakes(object, finding, runs, view);
-    let mut is_troubled = references::add_references(object, finding, view);
-    is_troubled |= named_in_labels::add_named(object, finding, view);
+    let mut troubled = if object.is("", "pods") {
+        // A Pod needs what it names to start, and not to end.
+        Vec::new()
+    } else {
+        references::add_references(object, finding, view)
+    };
+    troubled.extend(named_in_labels::add_named(object, finding, view));
     volume_of_name::add_volume(object, finding, view);
     empty_references::add_defaults(object, finding, view);
     selectors::add_empty(object, finding, view);
     services::add_services(object, finding, is_described, view);
-    let is_named = !is_described && referrers::add_referrers(object, finding, view);
+    let users = if is_described {
+        Vec::new()
+    } else {
+        referrers::add_referrers(object, finding, view)
+    };
     let is_complete = view.missed() == missed_before;
-    let is_free = finding.wait.on.is_empty() && !is_named && is_last;
+    let is_free = finding.wait.on.is_empty() && users.is_empty() && is_last;
     if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::NOT_ACTED {
         mark_stalled(object, finding, is_described, view);
     }
     if finding.wait.verdict == Verdict::Stalled {
-        if is_troubled {
-            // What is in trouble may be what its controller waits for.
+        if troubled.iter().any(|one| one.exists) || !troubled.is_empty() && finding.wait.trial.is_some() {
+            // What is in trouble may be what its controller waits for. Or it acts, and its update is refused.
             finding.wait.verdict = Verdict::Waiting;
+        } else if !troubled.is_empty() {
+            // What is missing does not come back by itself, so nobody can wait for it.
+            refute_work(finding);
         } else if !is_complete {
             // It may wait for something that was not read.
             finding.wait.verdict = Verdict::Unknown;
@@ -172,9 +186,104 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
             update_rejected::doubt_stalled(finding);
         }
     }
-    if runs && is_free && !is_troubled {
+    if runs && is_free {
+        add_visit(object, finding, view);
+        add_generation(object, finding);
+        put_log_first(&mut finding.steps);
+    }
+    if runs && is_free && troubled.is_empty() {
         switches::add_switches(object, finding);
         neighbours::add_neighbours(object, finding, view);
+    } else if runs && is_free && are_siblings_known(object, view) {
+        let is_above = |one: &Troubled| {
+            one.node
+                .object
+                .as_ref()
+                .is_some_and(|one| view.leads_through(one))
+        };
+        let shown = troubled.into_iter().filter(|one| !is_above(one));
+        finding.wait.on.extend(shown.map(|one| one.node));
+    } else if runs && finding.wait.on.is_empty() {
+        finding.wait.on.extend(users);
+    }
+    if runs && finding.wait.on.iter().all(|blocker| blocker.rest) {
+        let policies = mutating_policies::add_policies(object, finding, view);
+        finding.wait.on.extend(policies);
+    }
+}
+
+/// Takes back what the catalogue says a controller does once something is gone, where that is gone and the controller has not
+/// done so. It may be true of other releases.
+fn refute_work(finding: &mut Finding) {
+    let Some(work) = finding.wait.said.work.take() else {
+        return;
+    };
+    let is_refuted = |sentence: &&str| {
+        let lower = sentence.to_lowercase();
+        lower.contains("lets go")
+            && ["gone", "missing", "not exist"]
+                .iter()
+                .any(|word| lower.contains(word))
+    };
+    let sentences: Vec<_> = work.trim_end_matches('.').split(". ").collect();
+    let kept: Vec<_> = sentences.iter().filter(|one| !is_refuted(one)).copied().collect();
+    if kept.len() < sentences.len() {
+        finding.say("Some releases let go once that is gone. This one has not");
+    }
+    finding.wait.said.work = (!kept.is_empty()).then(|| kept.join(". "));
+}
+
+/// Says that the controller has not recorded the deletion, where its status tells which generation it has seen. The API server
+/// counts the request to delete as one (`kubernetes/apiserver:pkg/registry/rest/delete.go`).
+fn add_generation(object: &Object, finding: &mut Finding) {
+    let (Some(generation), Some(seen)) = (
+        object.number("/metadata/generation"),
+        object.number("/status/observedGeneration"),
+    ) else {
+        return;
+    };
+    if seen < generation {
+        finding.say(format!(
+            "Its status.observedGeneration is {seen}, and its generation {generation}: the controller has not recorded the deletion"
+        ));
+    }
+}
+
+/// Whether the other objects of its type were read. One that works shows that it is well without what it names.
+fn are_siblings_known(object: &Object, view: &View<'_>) -> bool {
+    let resource = &object.resource;
+    view.list(&resource.group, &resource.plural, object.namespace())
+        .is_ok()
+}
+
+/// Where nothing is known that the controller waits for, its log tells most: also of an update that is refused.
+fn put_log_first(steps: &mut [Step]) {
+    let reads_log = |step: &Step| step.command.as_ref().is_some_and(Command::reads_log);
+    let is_now = |step: &Step| step.when == When::Now;
+    if let Some(at) = steps.iter().position(|step| is_now(step) && reads_log(step))
+        && let Some(until) = steps.get_mut(..=at)
+        && until.iter().all(is_now)
+    {
+        until.rotate_right(1);
+    }
+}
+
+/// Says what was last reported on the object since its deletion, if that is no complaint. Whoever reported it sees the object,
+/// and does something else with it than to let it go.
+fn add_visit(object: &Object, finding: &mut Finding, view: &View<'_>) {
+    let Some(deleted) = object.deletion().as_ref().map(Deletion::requested_at) else {
+        return;
+    };
+    let is_later =
+        |event: Event<'_>| !event.is_warning() && event.last_time().is_some_and(|time| time > deleted);
+    let Ok(Some(event)) = newest_event(object, view, is_later) else {
+        return;
+    };
+    let by = event.reporters().into_iter().find(|name| !name.is_empty());
+    if let (Some(by), Some(time)) = (by, event.last_time()) {
+        let ago = Age::between(time, view.now());
+        let text = shortened(&join(event.reason(), event.message().trim()));
+        finding.say(format!("{by} still reports on it, {ago} ago: {text}"));
     }
 }
 
@@ -236,6 +345,54 @@ fn tell(object: &Object, finding: &mut Finding, says: String) {
         value: says,
         strength: Strength::Moderate,
     });
+}
+
+/// Tells how an object is that a field or a mark names.
+fn tell_of_named(object: &Object, finding: &mut Finding, named: &Named<'_>, state: &str) {
+    let (field, ty, namespace, name) = named;
+    let says = format!(
+        "{field} names {}, which {state}",
+        pasteable_of(ty, namespace, name)
+    );
+    tell(object, finding, says);
+}
+
+/// The state of an object that is named and missing.
+const MISSING: &str = "does not exist";
+
+/// An object that is named, and is missing or in trouble.
+struct Troubled {
+    /// The object, for the chain. Nothing shows that the controller waits for it, so it is no cause.
+    node: Blocker,
+    /// Whether it exists.
+    exists: bool,
+}
+
+impl Troubled {
+    /// An object in this state; none if it does not exist.
+    fn of((field, ty, namespace, name): &Named<'_>, state: Option<&str>) -> Self {
+        let object = ObjectRef {
+            type_name: ty.name(),
+            kind: ty.kind.clone(),
+            api_version: ty.api_version(),
+            namespace: Some(namespace.clone()).filter(|namespace| !namespace.is_empty()),
+            name: name.clone(),
+            uid: String::new(),
+        };
+        let says = format!("{}; {field} names it", state.unwrap_or(MISSING));
+        Troubled {
+            node: only_named(object, says),
+            exists: state.is_some(),
+        }
+    }
+}
+
+/// An object for the chain that is no cause.
+fn only_named(object: ObjectRef, says: String) -> Blocker {
+    Blocker {
+        rest: true,
+        ..Blocker::new(Some(object), says)
+    }
 }
 
 /// An object that may not exist, as a word of a command. The namespace is empty for types without one.

@@ -58,12 +58,12 @@ use crate::{
             operators::holder_report,
         },
         holder,
-        holder::{Holder, Leader},
+        holder::Leader,
         model::{Finding, Page, Safety, Step, When},
         view::View,
     },
     knowledge::Consequence,
-    object::{Age, Finalizer, short_type},
+    object::{Age, Finalizer},
     snapshot::facts::Object,
 };
 
@@ -90,11 +90,16 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
     if let Some(leader) = &leader {
         finding.say(leader_in_words(leader));
     }
-    finding.steps.extend(logs_step(
-        object,
-        &holder,
-        leader.as_ref().filter(|leader| leader.leads),
-    ));
+    let leads = leader.as_ref().filter(|leader| leader.leads);
+    let look = match leads {
+        Some(leader) => Some(holder_report::log_step(
+            object,
+            leader.lease.namespace(),
+            &format!("pods/{}", leader.pod),
+        )),
+        None => holder_report::log_step_of(object, &holder),
+    };
+    finding.steps.extend(look);
     finding.steps.push(find_others_step(finalizer));
     finding.steps.extend(holder_report::removal_step(
         object,
@@ -158,29 +163,6 @@ fn leader_in_words(leader: &Leader<'_>) -> String {
     format!(
         "{pod} probably {is} the controller: it {holds} Lease {namespace}/{name}, which has the domain of the finalizer"
     )
-}
-
-/// What the likely controller logs about the object. Nobody else knows it, and a look does no harm.
-fn logs_step(object: &Object, holder: &Holder, leader: Option<&Leader<'_>>) -> Option<Step> {
-    let running: Vec<_> = holder.running().into_iter().collect();
-    let (namespace, program) = match (leader, running.as_slice()) {
-        (Some(leader), _) => (leader.lease.namespace(), format!("pods/{}", leader.pod)),
-        (None, [only]) => (
-            only.place(),
-            format!("{}/{}", short_type(&only.type_name), only.name),
-        ),
-        _ => return None,
-    };
-    Some(Step {
-        when: When::Now,
-        text: "read what its probable controller logs about it".into(),
-        command: Some(Command::of(
-            "kubectl -n {} logs {} --all-containers --since=1h | grep {}",
-            [namespace, &program, object.name()],
-        )),
-        safety: Safety::ReadOnly,
-        lets_go: Vec::new(),
-    })
 }
 
 fn find_others_step(finalizer: &Finalizer) -> Step {

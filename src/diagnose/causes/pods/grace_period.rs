@@ -130,6 +130,9 @@ pub(crate) fn force_warning(pod: &Object) -> String {
             "StatefulSet {name} then starts {} again elsewhere. DATA LOSS if the old one still runs: both write",
             pod.name()
         ),
+        _ if Pod(pod).has_only_ended_containers() => {
+            "Its containers have ended, and what its node has not cleaned up stays there".to_owned()
+        }
         _ => "Its containers may go on running, and nobody would know".to_owned(),
     };
     let volumes = if claims.is_empty() {

@@ -217,9 +217,14 @@ fn state_if_silent(node: &Object, lease: &Result<Option<Life>, Missing>, view: &
             } else {
                 format!(", {reason}")
             };
+            let shut_down = if Node(node).is_shut_down() {
+                ". Its cloud provider reports that the machine is shut down"
+            } else {
+                ""
+            };
             Some(format!(
-                "not ready ({status}{because}){}",
-                last_heartbeat(node, view)
+                "not ready ({status}{because}){}{shut_down}",
+                last_sign_of_life(node, lease, view)
             ))
         }
     }
@@ -233,10 +238,16 @@ fn node_lease(node: &Object, view: &View<'_>) -> Result<Option<Life>, Missing> {
         .map(|(_, life)| life))
 }
 
-fn last_heartbeat(node: &Object, view: &View<'_>) -> String {
-    Condition::of_type(node, "Ready")
-        .and_then(Condition::heartbeat)
-        .map(|time| format!(", last heartbeat {} ago", Age::between(time, view.now())))
+/// When its kubelet last renewed its Lease or wrote its status, whichever is later. It writes the status less often.
+fn last_sign_of_life(node: &Object, lease: &Result<Option<Life>, Missing>, view: &View<'_>) -> String {
+    let of_lease = match lease {
+        Ok(Some(Life::Stale { ago, .. } | Life::Renewing { ago, .. })) => Some(*ago),
+        _ => None,
+    };
+    let heartbeat = Condition::of_type(node, "Ready").and_then(Condition::heartbeat);
+    let of_status = heartbeat.map(|time| Age::between(time, view.now()));
+    let last = of_lease.into_iter().chain(of_status).min_by_key(|ago| ago.0);
+    last.map(|ago| format!(", last heartbeat {ago} ago"))
         .unwrap_or_default()
 }
 
@@ -490,6 +501,37 @@ mod tests {
             assert!(!text.contains(&format!("lacks driver {there}")), "{text}");
         }
         assert!(!said_with(&["inline.test", "disk.test"]).contains("lacks"));
+    }
+
+    #[test]
+    fn a_silent_node_is_told_with_its_last_sign_of_life_and_that_its_machine_is_off() {
+        let mut node = node("Unknown");
+        node.value["status"]["conditions"][0]["lastHeartbeatTime"] = "2026-01-01T11:09:00Z".into();
+        let lease = |renewed: &str| {
+            let value = json!({"metadata": {"name": "a", "namespace": "kube-node-lease"},
+                "spec": {"renewTime": renewed, "leaseDurationSeconds": 40}});
+            object("coordination.k8s.io", "leases", "Lease", value)
+        };
+        let told = |node: &Object, renewed: &str| {
+            let lease = Some(lease(renewed));
+            let world = World::closed()
+                .object("", "nodes", "", "a", Some(node.clone()))
+                .object("coordination.k8s.io", "leases", "kube-node-lease", "a", lease);
+            said(&world.explain(&pod()))
+        };
+        // The Lease is renewed more often than the status.
+        let text = told(&node, "2026-01-01T11:11:00.000000Z");
+        assert!(text.contains("last heartbeat 49m ago"), "{text}");
+        let text = told(&node, "2026-01-01T11:00:00.000000Z");
+        assert!(text.contains("last heartbeat 51m ago"), "{text}");
+        assert!(!text.contains("shut down"), "{text}");
+        node.value["spec"]["taints"] =
+            json!([{"key": "node.cloudprovider.kubernetes.io/shutdown", "effect": "NoSchedule"}]);
+        let text = told(&node, "2026-01-01T11:11:00.000000Z");
+        assert!(
+            text.contains("Its cloud provider reports that the machine is shut down"),
+            "{text}"
+        );
     }
 
     #[test]

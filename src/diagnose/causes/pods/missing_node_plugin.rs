@@ -42,7 +42,7 @@ pub(super) fn see_its_pods(driver: &str, node: &Object, then: &str) -> Step {
     Step {
         when: When::Now,
         text: format!(
-            "see why no Pod of driver {driver} runs on {}: it may be evicted, not scheduled, or crash. Once it runs there \
+            "see why no Pod of driver {driver} runs on {}: it may be uninstalled, evicted, not scheduled, or crash. Once it runs there \
              again, {then}",
             node.name()
         ),

@@ -50,7 +50,6 @@
 //!
 //! - `kubernetes-sigs/karpenter:pkg/utils/pod/scheduling.go`
 //! - `kubernetes-sigs/karpenter:pkg/controllers/node/termination/terminator/terminator.go`
-//! - `kubernetes/kubernetes:pkg/registry/core/pod/storage/eviction.go`
 
 use crate::{
     command::Command,
@@ -60,18 +59,16 @@ use crate::{
             cause::{Cause, Described, On, Reads, Tells, Turn},
             verdicts::set_unless_holder_is_at_fault,
         },
+        disruption,
         holder::Holder,
-        kinds::{OwnerReference, Pod, PodDisruptionBudget, VolumeAttachment},
+        kinds::{OwnerReference, Pod, VolumeAttachment},
         limits,
         model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         timing,
-        view::{Missing, View},
+        view::View,
     },
     object::Age,
-    snapshot::{
-        facts::{By, Object},
-        selector::Selector,
-    },
+    snapshot::facts::{By, Object},
 };
 
 const FINALIZER: &str = "karpenter.sh/termination";
@@ -249,7 +246,7 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
             Some(step),
         );
     }
-    match blocking_budget(pod, view) {
+    match disruption::blocking_budget(pod, view) {
         Ok(Some(budget)) => {
             let step = Step {
                 when: When::Now,
@@ -265,12 +262,7 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
                 safety: Safety::ReadOnly,
                 lets_go: Vec::new(),
             };
-            let says = format!(
-                "cannot be evicted: PodDisruptionBudget {} allows no disruption ({} healthy, {} wanted)",
-                budget.name(),
-                PodDisruptionBudget(budget).healthy(),
-                PodDisruptionBudget(budget).wanted()
-            );
+            let says = format!("cannot be evicted: {}", disruption::allows_none(budget, view));
             (says, Some(step))
         }
         Ok(None) => ("is not evicted yet".into(), None),
@@ -282,15 +274,4 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
             None,
         ),
     }
-}
-
-/// The budget that allows no disruption of the pod.
-fn blocking_budget<'a>(pod: &Object, view: &View<'a>) -> Result<Option<&'a Object>, Missing> {
-    let labels = pod.labels();
-    let budgets = view.list("policy", "poddisruptionbudgets", pod.namespace())?;
-    Ok(budgets.iter().find(|budget| {
-        let budget = PodDisruptionBudget(budget);
-        let selector = budget.selector().and_then(Selector::of_object);
-        budget.allowed_disruptions() == 0 && selector.is_some_and(|selector| selector.matches(&labels))
-    }))
 }

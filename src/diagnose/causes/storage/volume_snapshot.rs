@@ -222,7 +222,7 @@ fn bound_to_content(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -
     }
     finding.wait.verdict = Verdict::Waiting;
     let says = if content.deletion().is_some() {
-        "being deleted, and so is the snapshot at the provider"
+        "being deleted; its driver must delete the snapshot at the provider first"
     } else {
         "not being deleted yet; the snapshot-controller does that next"
     };

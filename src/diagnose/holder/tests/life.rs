@@ -26,7 +26,7 @@ fn an_uninstalled_controller_is_gone_where_webhooks_cannot_be_read() {
     assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{diagnosis:#?}");
     let says = diagnosis.waits[0].says();
     assert!(
-        says.contains("whether the API server takes an update of it is not known"),
+        says.contains("whether an admission webhook or policy refuses updates of it is not known"),
         "{says}"
     );
 }

@@ -38,6 +38,27 @@ fn rights_are_no_sign_of_life_unless_a_name_agrees() {
 }
 
 #[test]
+fn roles_of_a_namespace_that_were_not_read_do_not_hide_who_has_the_right_in_the_whole_cluster() {
+    let mut all = vec![deployment("ops", &json!({"app": "w"}), 1, 1)];
+    all.extend(widget_rights("ops", "cert-manager"));
+    for hidden in ["roles", "rolebindings"] {
+        let world = || World::of(all.clone()).hiding(hidden);
+        let diagnosis = world().explain(&written_by("cert-manager"));
+        let says = diagnosis.waits[0].says();
+        assert!(
+            says.contains("It likely runs. Deployment ops/cert-manager"),
+            "{hidden}: {says}"
+        );
+        // Where no name agrees, somebody with a role there may be the controller.
+        let diagnosis = world().explain(&written_by("gizmo"));
+        assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{hidden}: {diagnosis:#?}");
+    }
+    // Nobody is gone while roles were not read.
+    let diagnosis = World::default().hiding("roles").explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+}
+
+#[test]
 fn an_undescribed_controller_that_is_not_seen_is_unknown() {
     // No workload runs with the rights: one sign. No account has the rights: another sign. Both never occur
     // together.

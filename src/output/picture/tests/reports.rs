@@ -72,6 +72,18 @@ pub(super) fn changed_scan_of(text: &str) -> ScanReport {
     report
 }
 
+/// A controller in this state.
+fn holder(name: &str, state: Liveness, signs: Vec<String>) -> HolderReport {
+    HolderReport {
+        name: name.into(),
+        part: None,
+        state,
+        likely: false,
+        version: None,
+        signs,
+    }
+}
+
 /// A claim that an operator and a Pod hold. Each text of it has this name.
 pub(super) fn explanation(text: &str) -> ExplainReport {
     let pod = |says: String| BlockerReport {
@@ -87,13 +99,11 @@ pub(super) fn explanation(text: &str) -> ExplainReport {
         finalizer: Some(finalizer(&format!("corp.example/{text}"))),
         verdict: Verdict::Failing,
         says: text.into(),
-        holder: Some(HolderReport {
-            name: format!("operator {text}"),
-            part: None,
-            state: Liveness::Failing,
-            likely: false,
-            signs: vec![text.into()],
-        }),
+        holder: Some(holder(
+            &format!("operator {text}"),
+            Liveness::Failing,
+            vec![text.into()],
+        )),
         once: Some(text.into()),
         work: Some(text.into()),
         now: vec![text.into()],
@@ -105,13 +115,7 @@ pub(super) fn explanation(text: &str) -> ExplainReport {
     let in_use = WaitReport {
         finalizer: Some(finalizer("kubernetes.io/pvc-protection")),
         verdict: Verdict::InUse,
-        holder: Some(HolderReport {
-            name: "kube-controller-manager".into(),
-            part: None,
-            state: Liveness::Running,
-            likely: false,
-            signs: Vec::new(),
-        }),
+        holder: Some(holder("kube-controller-manager", Liveness::Running, Vec::new())),
         blockers: vec![pod("uses it".into())],
         ..failing.clone()
     };

@@ -98,3 +98,30 @@ fn a_pod_takes_its_ephemeral_volumes_along() {
     );
     assert!(ns.get(["pvc", "late-scratch"]).is_some());
 }
+
+#[test]
+fn a_deletion_goes_around_the_budget_of_a_pod() {
+    let cluster = &*WORLD;
+    let ns = cluster.namespace("budget");
+    let labels = json!({"app": "web"});
+    let pod = |name: &str, labels: &Value| {
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}, "spec": spec(&[])}).to_string()
+    };
+    ns.apply(&pod("web", &labels));
+    ns.apply(&pod("other", &json!({"app": "other"})));
+    let budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": labels}}});
+    ns.apply(&budget.to_string());
+    wait("the budget is counted", SOON, || {
+        let budget = ns.get(["poddisruptionbudget", "web"]).unwrap_or_default();
+        budget["status"]["expectedPods"] == 1
+    });
+    let story = told(cluster, "pod/web", ns.name());
+    let says = "a deletion goes around its budget. PodDisruptionBudget web allows no disruption (0 of 1 healthy, 1 must be)";
+    story.fates("broken", says).is_careful();
+    withstands_less(cluster, "pod/web", ns.name(), 20);
+    told(cluster, "pod/other", ns.name()).never_says("budget");
+    // The API server refuses an eviction, and no deletion.
+    ns.kubectl(["delete", "pod", "web"]).success();
+    goes(cluster, "pod/web", ns.name());
+}

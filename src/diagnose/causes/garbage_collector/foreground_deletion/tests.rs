@@ -198,3 +198,34 @@ fn a_dependent_that_was_made_after_the_deletion_is_recreated_by_some_controller(
         assert!(!said(&old).contains("recreates"));
     }
 }
+
+#[test]
+fn the_maker_of_a_dependent_is_named_by_its_events() {
+    let mut again = owned("again", true, false);
+    again.value["metadata"]["creationTimestamp"] = "2026-01-01T11:59:30Z".into();
+    let told = |reason: &str, time: &str| {
+        let value = json!({"metadata": {"name": "e", "namespace": "ns"}, "type": "Normal", "reason": reason, "count": 104,
+            "message": "made it", "lastTimestamp": time, "source": {"component": "graph-operator"},
+            "involvedObject": {"name": "owner", "uid": "u1"}});
+        let events = Query::Events {
+            kind: "ConfigMap".into(),
+            namespace: Some("ns".into()),
+            name: "owner".into(),
+        };
+        let event = object("", "events", "Event", value);
+        let world = world(&[again.clone()], &[]).answer(events, Ok(Answer::List(vec![event])));
+        said(&world.explain(&owner("2026-01-01T11:00:00Z")))
+    };
+    let text = told("CreateThing", "2026-01-01T11:59:30Z");
+    assert!(
+        text.contains("graph-operator reported CreateThing 104 times, the last time 30s ago"),
+        "{text}"
+    );
+    for (reason, time) in [
+        ("Synced", "2026-01-01T11:59:30Z"),
+        ("CreateThing", "2026-01-01T10:59:30Z"),
+    ] {
+        let text = told(reason, time);
+        assert!(!text.contains("graph-operator"), "{text}");
+    }
+}

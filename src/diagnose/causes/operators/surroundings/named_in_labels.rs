@@ -2,7 +2,7 @@
 //! annotation by which operator-sdk leads from an object to the one that it was made for
 //! (`operator-framework/operator-lib:handler/enqueue_annotation.go`).
 
-use super::Named;
+use super::{MISSING, Named, Troubled};
 use crate::{
     diagnose::{
         causes::operators::{missing_reference, referenced_by::is_called_after, trouble::trouble},
@@ -21,46 +21,40 @@ const TYPE_OF_IT: &str = "operator-sdk/primary-resource-type";
 /// A longer name does not fit into a label. Products cut it, or put a hash in its place.
 const WHOLE_NAME: usize = 62;
 
-/// Says which of the named objects is missing, is being deleted or is not ready, and returns whether any is. The object
-/// that this one was made for is always told, as an owner is.
-pub(super) fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
-    let before = finding.evidence.len();
+/// Says which of the named objects is missing, is being deleted or is not ready, and returns them. The object that this one
+/// was made for is always told, as an owner is.
+pub(super) fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Troubled> {
+    let mut troubled = Vec::new();
     for (key, ty, namespace, name) in by_labels(object, view) {
         let trouble = match view.object(&ty.group, &ty.plural, &namespace, &name) {
-            Ok(Some(found)) => trouble(found, view),
+            Ok(Some(found)) => trouble(found, view).map(Some),
             Ok(None) => {
                 let has_it = |other: &Object| other.labels().get(&key).is_some_and(|value| *value == name);
                 let is_shared = missing_reference::is_shared_with_sibling(object, view, has_it);
-                (!is_shared).then(|| "does not exist".to_owned())
+                (!is_shared).then_some(None)
             }
             Err(_) => None,
         };
         if let Some(trouble) = trouble {
-            let named = super::pasteable_of(ty, &namespace, &name);
-            super::tell(
-                object,
-                finding,
-                format!("label {key} names {named}, which {trouble}"),
-            );
+            let named = (format!("label {key}"), ty, namespace, name);
+            super::tell_of_named(object, finding, &named, trouble.as_deref().unwrap_or(MISSING));
+            troubled.push(Troubled::of(&named, trouble.as_deref()));
         }
     }
-    let has_trouble = finding.evidence.len() > before;
     if let Some((key, ty, namespace, name)) = made_for(object, view)
         && let Ok(found) = view.object(&ty.group, &ty.plural, &namespace, &name)
     {
-        let state = found.map_or_else(
-            || "does not exist".to_owned(),
-            |found| trouble(found, view).unwrap_or_else(|| "exists".to_owned()),
-        );
-        let named = super::pasteable_of(ty, &namespace, &name);
-        super::tell(
-            object,
-            finding,
-            format!("annotation {key} names {named}, which {state}"),
-        );
-        return has_trouble || state != "exists";
+        let named = (format!("annotation {key}"), ty, namespace, name);
+        let trouble = found.map(|found| trouble(found, view));
+        let state = trouble
+            .as_ref()
+            .map_or(MISSING, |trouble| trouble.as_deref().unwrap_or("exists"));
+        super::tell_of_named(object, finding, &named, state);
+        if state != "exists" {
+            troubled.push(Troubled::of(&named, found.map(|_| state)));
+        }
     }
-    has_trouble
+    troubled
 }
 
 /// The objects named by labels whose key is the domain of a product and a kind of it.

@@ -4,6 +4,7 @@ use crate::{
     diagnose::{
         causes::{advice::explain_step, operators::referenced_by::is_child},
         complaint::join,
+        kinds::Job,
         limits,
         model::Finding,
         view::View,
@@ -58,5 +59,10 @@ fn trouble(job: &Object) -> Option<String> {
     let is_done = job
         .condition("Complete")
         .is_some_and(|(status, _, _)| status == "True");
-    (!is_done).then(|| "has not ended".to_owned())
+    let state = if Job(job).is_suspended() {
+        "is suspended (spec.suspend), so it does not run"
+    } else {
+        "has not ended"
+    };
+    (!is_done).then(|| state.to_owned())
 }

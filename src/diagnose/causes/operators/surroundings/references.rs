@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Named, described_fields};
+use super::{MISSING, Named, Troubled, described_fields};
 use crate::{
     diagnose::{
         causes::operators::{missing_reference, referenced_by::is_called_after, trouble::trouble},
@@ -20,9 +20,9 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Says which of the named objects is missing, is being deleted or is not ready, and returns whether any is. What is well is
-/// not mentioned.
-pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
+/// Says which of the named objects is missing, is being deleted or is not ready, and returns them. What is well is not
+/// mentioned.
+pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Troubled> {
     let known: Vec<_> = missing_reference::references(object, view)
         .into_iter()
         .map(|reference| {
@@ -35,8 +35,8 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
         })
         .collect();
     let mut fields = Fields::of(object, view);
-    if let Some(spec) = object.value.get("spec") {
-        fields.collect(spec, "spec");
+    for (field, value) in missing_reference::wishes(object) {
+        fields.collect(value, field);
     }
     let mut named = fields.found;
     let mut by_description = described_fields::references(object, view);
@@ -56,17 +56,29 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
             "{more} more of the objects that its spec names were not looked at"
         ));
     }
-    let (mut is_any, mut is_one_unread) = (false, false);
-    for (is_by_kind, (field, ty, namespace, name)) in all.into_iter().take(limits::REFERENCES) {
-        let named = super::pasteable_of(ty, &namespace, &name);
-        let trouble = match view.object(&ty.group, &ty.plural, &namespace, &name) {
+    let mut troubled = Vec::new();
+    let mut is_one_unread = false;
+    for (is_by_kind, named) in all.into_iter().take(limits::REFERENCES) {
+        let (field, ty, namespace, name) = &named;
+        let trouble = match view.object(&ty.group, &ty.plural, namespace, name) {
             Ok(Some(found)) => trouble(found, view),
-            Ok(None) if is_by_kind => Some("does not exist".to_owned()),
-            Ok(None) | Err(Missing::NotYet) => None,
+            Ok(None) if is_by_kind => {
+                super::tell_of_named(object, finding, &named, MISSING);
+                troubled.push(Troubled::of(&named, None));
+                None
+            }
+            Ok(None) => {
+                if missing_reference::tells_more(object, field, name, view) {
+                    troubled.push(Troubled::of(&named, None));
+                }
+                None
+            }
+            Err(Missing::NotYet) => None,
             // One is enough: all that was not read is listed at the end.
             Err(Missing::Gap(_)) if is_one_unread => None,
             Err(missing @ Missing::Gap(_)) => {
                 is_one_unread = true;
+                let named = super::pasteable_of(ty, namespace, name);
                 let why = missing.in_words();
                 finding.say(format!(
                     "Whether {named} exists (its {field} names it) is not known: {why}"
@@ -74,11 +86,12 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
                 None
             }
         };
-        let Some(trouble) = trouble else { continue };
-        super::tell(object, finding, format!("{field} names {named}, which {trouble}"));
-        is_any = true;
+        if let Some(trouble) = trouble {
+            super::tell_of_named(object, finding, &named, &trouble);
+            troubled.push(Troubled::of(&named, Some(&trouble)));
+        }
     }
-    is_any
+    troubled
 }
 
 /// A search for fields that are called after a kind, and hold a name or a list of names.

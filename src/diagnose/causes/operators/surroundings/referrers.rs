@@ -6,16 +6,16 @@ use crate::{
         causes::operators::referenced_by::referencing_field,
         complaint::{complaints, has_word},
         limits,
-        model::{Evidence, Finding, Strength},
+        model::{Blocker, Evidence, Finding, Strength},
         view::{Missing, View},
     },
     object::ResourceType,
     snapshot::facts::Object,
 };
 
-/// Says which objects name this one, and whether any does. Its owners and what it owns name it too, and wait for it
+/// Says which objects name this one, and returns them for the chain. Its owners and what it owns name it too, and wait for it
 /// rather than the other way round, unless its own words speak of them.
-pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
+pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Blocker> {
     let mut types: Vec<_> = super::types_of_domain(&object.resource.group, view).collect();
     for ty in product_types::of_only_controller(object, view) {
         if !types.contains(&ty) {
@@ -41,20 +41,24 @@ pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<
             "Whether objects of {more} more types of its product name it was not looked at"
         ));
     }
-    for (other, field) in found.iter().take(limits::NAMES_IN_SENTENCE) {
+    let mut users = Vec::new();
+    for (at, (other, field)) in found.iter().take(limits::NAMES_IN_SENTENCE).enumerate() {
         let place = match other.namespace() {
             "" => String::new(),
             own if own == object.namespace() => String::new(),
             elsewhere => format!(" in namespace {elsewhere}"),
         };
-        finding.say(format!("{} {}{place} {}", other.kind, other.name(), field.says()));
+        // Who uses it tells more than who probably is its controller.
+        let says = format!("{} {}{place} {}", other.kind, other.name(), field.says());
+        finding.wait.said.now.insert(at, says);
+        users.push(super::only_named(other.reference(), field.says()));
         finding.evidence.push(Evidence {
             source: format!("{} {} {}", other.kind, other.name(), field.path()),
             value: object.name().to_owned(),
             strength: Strength::Moderate,
         });
     }
-    !found.is_empty()
+    users
 }
 
 /// How one object names another.

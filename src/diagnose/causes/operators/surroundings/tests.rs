@@ -151,7 +151,14 @@ fn a_living_object_is_named_and_not_blamed() {
         said.contains("Gadget g still names it in spec.storeRef"),
         "{said}"
     );
-    assert!(waits_for(&told).is_empty(), "{told:#?}");
+    assert_eq!(
+        chain(&told),
+        [(
+            "g".to_owned(),
+            "still names it in spec.storeRef".to_owned(),
+            false
+        )]
+    );
 }
 
 #[test]
@@ -988,7 +995,7 @@ fn a_label_of_the_product_names_an_object() {
         words.contains("Its label lab.test/gadget-name names gadgets.lab.test/g -n ns, which does not exist"),
         "{words}"
     );
-    assert_eq!(verdict(&told, finalizer), Some(Verdict::Waiting));
+    assert_eq!(verdict(&told, finalizer), Some(Verdict::Stalled));
     // A store that works has the same label, so it is no name of an object.
     let mut other = store("lab.test/wait", &json!({}));
     other.value["metadata"] = json!({"name": "well", "namespace": "ns", "uid": "w", "labels": names});
@@ -1018,7 +1025,7 @@ fn the_object_that_it_was_made_for_is_told() {
     far.value["metadata"]["namespace"] = "far".into();
     for (others, state, is) in [
         (vec![far], "exists", Verdict::Stalled),
-        (vec![gadget("g", "other")], "does not exist", Verdict::Waiting),
+        (vec![gadget("g", "other")], "does not exist", Verdict::Stalled),
     ] {
         let told = explained(&made_for, others);
         let words = said(&told);
@@ -1190,7 +1197,7 @@ fn a_finalizer_of_a_kind_holds_back_the_others_on_the_same_object() {
     let wait = told
         .waits
         .iter()
-        .find(|wait| !wait.on.is_empty())
+        .find(|wait| wait.on.iter().any(|blocker| !blocker.rest))
         .expect("a blocker");
     assert_eq!(
         wait.finalizer.as_ref().map(|finalizer| &*finalizer.name),
@@ -1202,4 +1209,158 @@ fn a_finalizer_of_a_kind_holds_back_the_others_on_the_same_object() {
         verdict(&both(Vec::new()), "lab.test/store"),
         Some(Verdict::Stalled)
     );
+}
+
+/// The rows of its chain: the name and state of each object, and whether it may be the cause.
+fn chain(told: &Diagnosis) -> Vec<(String, String, bool)> {
+    let on = told.waits[0].on.iter();
+    on.map(|blocker| {
+        let name = blocker.object.as_ref().map_or("", |object| &object.name);
+        (name.to_owned(), blocker.says.to_string(), blocker.is_root())
+    })
+    .collect()
+}
+
+#[test]
+fn a_missing_object_that_a_field_names_stands_in_the_chain_and_is_no_cause() {
+    let named = store("lab.test/wait", &json!({"gadgetRef": {"name": "g"}}));
+    let told = explained(&named, []);
+    // Nobody makes it again, so nobody can wait for it.
+    assert_eq!(verdict(&told, "lab.test/wait"), Some(Verdict::Stalled));
+    assert_eq!(
+        chain(&told),
+        [(
+            "g".to_owned(),
+            "does not exist; spec.gadgetRef names it".to_owned(),
+            false
+        )]
+    );
+    // One that is there is not mentioned, and nothing then tells why it stays.
+    let told = explained(&named, [gadget("g", "other")]);
+    assert_eq!(chain(&told), []);
+    assert_eq!(verdict(&told, "lab.test/wait"), Some(Verdict::Stalled));
+}
+
+#[test]
+fn what_a_controller_still_reports_on_the_object_is_told() {
+    let event = |time: &str, ty: &str| {
+        let value = json!({"metadata": {"name": "e", "namespace": "ns"}, "type": ty, "reason": "Synced",
+            "message": "pushed again", "lastTimestamp": time, "source": {"component": "lab"},
+            "involvedObject": {"name": "s", "uid": "u"}});
+        object("", "events", "Event", value)
+    };
+    let told = |event: Object| said(&explained(&store("lab.test/wait", &json!({})), [event]));
+    let text = told(event("2026-01-01T11:50:00Z", "Normal"));
+    assert!(
+        text.contains("lab still reports on it, 10m ago: Synced: pushed again"),
+        "{text}"
+    );
+    for other in [
+        event("2026-01-01T09:50:00Z", "Normal"),
+        event("2026-01-01T11:50:00Z", "Warning"),
+    ] {
+        let text = told(other);
+        assert!(!text.contains("still reports"), "{text}");
+    }
+}
+
+#[test]
+fn where_nothing_is_known_its_log_is_the_first_place_to_look() {
+    let told = explained(&store("lab.test/wait", &json!({})), []);
+    let first = told.steps.first().expect("a step");
+    let command = first
+        .command
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    assert!(command.contains("logs deploy/lab-operator"), "{command}");
+}
+
+#[test]
+fn a_policy_that_writes_the_finalizer_may_put_it_back() {
+    let policy = |rule: &Value| {
+        let value = json!({"metadata": {"name": "add-it", "namespace": "ns"}, "spec": {"rules": [rule]}});
+        object("kyverno.io", "policies", "Policy", value)
+    };
+    let patch = json!({"metadata": {"finalizers": ["lab.test/wait"]}});
+    let told = |rule: &Value| {
+        World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
+            .serving(GROUP, "stores", "Store")
+            .serving("kyverno.io", "policies", "Policy")
+            .with(policy(rule))
+            .explain(&store("lab.test/wait", &json!({})))
+    };
+    let puts_back = told(&json!({"mutate": {"patchStrategicMerge": patch}}));
+    assert_eq!(verdict(&puts_back, "lab.test/wait"), Some(Verdict::Stalled));
+    let text = said(&puts_back);
+    assert!(
+        text.contains("Policy add-it writes this finalizer into what it changes"),
+        "{text}"
+    );
+    assert_eq!(
+        chain(&puts_back),
+        [("add-it".to_owned(), "writes this finalizer".to_owned(), false)]
+    );
+    // A rule that only matches it, and one that writes another.
+    for rule in [
+        json!({"validate": {"pattern": patch}}),
+        json!({"mutate": {"patchStrategicMerge": {"metadata": {"finalizers": ["lab.test/other"]}}}}),
+    ] {
+        let told = told(&rule);
+        assert!(!said(&told).contains("add-it"), "{rule}: {}", said(&told));
+    }
+}
+
+#[test]
+fn a_generation_that_the_controller_has_not_seen_is_told() {
+    let told = |seen: u64| {
+        let mut store = store("lab.test/wait", &json!({}));
+        store.value["metadata"]["generation"] = 2.into();
+        store.value["status"] = json!({ "observedGeneration": seen });
+        said(&explained(&store, []))
+    };
+    let behind = told(1);
+    assert!(
+        behind.contains("the controller has not recorded the deletion"),
+        "{behind}"
+    );
+    assert!(!told(2).contains("recorded"), "{}", told(2));
+}
+
+#[test]
+fn what_a_release_would_do_is_not_told_where_this_one_has_not_done_it() {
+    let group = "eventing.knative.dev";
+    let finalizer = "kafka.triggers.eventing.knative.dev";
+    let work = |broker: bool| {
+        let mut finding = crate::diagnose::model::Finding::new(None, Verdict::Stalled, "");
+        let lets_go = if broker {
+            "It lets go at once if the Broker is gone"
+        } else {
+            "It lets go when it is done"
+        };
+        finding.wait.said.work = Some(format!("It takes the Trigger out of {group}. {lets_go}."));
+        super::refute_work(&mut finding);
+        (finding.wait.said.work, finding.wait.said.now.len())
+    };
+    let kept = format!("It takes the Trigger out of {group}");
+    assert_eq!(work(true), (Some(kept), 2), "{finalizer}");
+    let (whole, facts) = work(false);
+    assert!(whole.is_some_and(|whole| whole.ends_with("It lets go when it is done")));
+    assert_eq!(facts, 1);
+}
+
+#[test]
+fn a_clean_up_job_that_is_suspended_is_told_as_such() {
+    let job = |suspend: bool| {
+        let value = json!({"metadata": {"name": "clean", "namespace": "ns", "creationTimestamp": "2026-01-01T11:00:00Z",
+            "ownerReferences": [{"kind": "Store", "name": "s", "uid": "u"}]}, "spec": {"suspend": suspend}});
+        object("batch", "jobs", "Job", value)
+    };
+    let told = |suspend| waits_for(&explained(&store("lab.test/wait", &json!({})), [job(suspend)]));
+    assert!(
+        told(true)[0].1.contains("is suspended (spec.suspend)"),
+        "{:?}",
+        told(true)
+    );
+    assert!(told(false)[0].1.contains("has not ended"), "{:?}", told(false));
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     diagnose::{
         Diagnosis, Lost, Unable, Verdict,
+        model::Liveness,
         testing::{
             fixtures::{controller, going},
             told::{said, verdict},
@@ -223,4 +224,64 @@ fn only_its_own_complaint_of_a_loss_shows_that_a_running_controller_cannot_succe
     let mut stranger = with("/message", GONE);
     stranger.value["source"]["component"] = "stranger".into();
     assert_eq!(running(stranger, &challenge()).waits[0].unable, None);
+}
+
+#[test]
+fn a_failure_from_before_the_deletion_is_told_and_is_no_failure_of_the_deletion() {
+    // It was deleted at ten o'clock.
+    let of = |time: &str| {
+        let challenge = with_condition("cert-manager-challenges", time, "no route to the DNS server");
+        running(with("/type", "Normal"), &challenge)
+    };
+    let before = of("2026-01-01T09:55:00Z");
+    assert_ne!(verdict(&before, FINALIZER), Some(Verdict::Failing));
+    let text = said(&before);
+    assert!(
+        text.contains("Before the deletion it reported: Error: no route to the DNS server"),
+        "{text}"
+    );
+    assert_eq!(
+        verdict(&of("2026-01-01T10:05:00Z"), FINALIZER),
+        Some(Verdict::Failing)
+    );
+}
+
+#[test]
+fn a_controller_that_reported_on_the_object_minutes_ago_runs() {
+    let state = |event: Object| {
+        let diagnosis = unseen(event);
+        let controller = diagnosis.waits[0].said.controller.clone();
+        controller.map(|controller| controller.state)
+    };
+    assert_eq!(state(warning()), Some(Liveness::Running));
+    for other in [
+        with("/source/component", "stranger"),
+        with("/lastTimestamp", "2026-01-01T11:24:00Z"),
+    ] {
+        assert_eq!(state(other), Some(Liveness::Unknown));
+    }
+}
+
+#[test]
+fn what_wants_to_create_in_a_namespace_that_is_being_deleted_cannot_succeed() {
+    let says = "This cannot succeed";
+    let refused = "secrets \"sh.helm.release.v1.a.v2\" is forbidden: unable to create new content in namespace pay because it is \
+                   being terminated";
+    let text = said(&running(with("/message", refused), &challenge()));
+    assert!(text.contains(says), "{text}");
+    let text = said(&running(warning(), &challenge()));
+    assert!(!text.contains(says), "{text}");
+}
+
+#[test]
+fn what_the_controller_does_not_find_is_lost_only_if_it_still_exists() {
+    let warned = |message: &str| {
+        let diagnosis = running(with("/message", message), &challenge());
+        let mut do_not = diagnosis.do_not.into_iter();
+        do_not.any(|text| text.contains("by hand. If it still exists: "))
+    };
+    assert!(warned("DELETE /records/7: [404] record not found"));
+    for other in ["secrets \"dns\" not found (404)", "no route to the DNS server"] {
+        assert!(!warned(other), "{other}");
+    }
 }

@@ -1,11 +1,14 @@
 //! An explanation says if its catalogue entry lacks what a person needs, and names what only the object itself names.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::diagnose::testing::{
-    fixtures::{controller, going},
-    told::commands,
-    world::{World, object},
+use crate::diagnose::{
+    Diagnosis,
+    testing::{
+        fixtures::{controller, going},
+        told::commands,
+        world::{World, object},
+    },
 };
 
 fn says_so(finalizer: &str, (group, resource, kind): (&str, &str, &str)) -> bool {
@@ -44,7 +47,10 @@ fn a_match_by_domain_alone_does_not_say_what_the_finalizer_protects() {
         .explain(&widget);
     assert_eq!(diagnosis.waits[0].known, None);
     assert!(
-        diagnosis.do_not.iter().any(|text| text.contains("(data-loss)")),
+        diagnosis
+            .do_not
+            .iter()
+            .any(|text| text.contains("What is lost is not known")),
         "{:?}",
         diagnosis.do_not
     );
@@ -109,4 +115,36 @@ fn the_only_program_that_serves_a_group_is_named() {
         .explain(&widget);
     let says = diagnosis.waits[0].says();
     assert!(says.starts_with("removed by shop-operator, "), "{says}");
+}
+
+fn kustomization(spec: &Value) -> Diagnosis {
+    let group = "kustomize.toolkit.fluxcd.io";
+    let metadata = going("apps", "ns", &["finalizers.fluxcd.io"]);
+    let value = json!({"metadata": metadata, "spec": spec});
+    let labels = json!({"app": "kustomize-controller"});
+    let mut controller = controller("flux-system", "kustomize-controller", &labels, group);
+    controller[0].value["spec"]["template"]["spec"]["containers"] =
+        json!([{"name": "manager", "image": "ghcr.io/fluxcd/kustomize-controller:v1.2.0@sha256:1f"}]);
+    let world = World::of(controller).serving(group, "kustomizations", "Kustomization");
+    world.explain(&object(group, "kustomizations", "Kustomization", value))
+}
+
+#[test]
+fn a_step_for_a_field_is_left_out_where_the_object_lacks_it() {
+    let account = "get serviceaccounts,rolebindings";
+    for (spec, is_told) in [
+        (json!({"serviceAccountName": "tenant"}), true),
+        (json!({"serviceAccountName": ""}), false),
+        (json!({}), false),
+    ] {
+        let commands = commands(&kustomization(&spec));
+        assert_eq!(commands.contains(account), is_told, "{spec}: {commands}");
+    }
+}
+
+#[test]
+fn the_version_of_the_controller_is_that_of_its_image() {
+    let controller = kustomization(&json!({})).waits[0].said.controller.clone();
+    let version = controller.and_then(|controller| controller.version);
+    assert_eq!(version.as_deref(), Some("v1.2.0"));
 }

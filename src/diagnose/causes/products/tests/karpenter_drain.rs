@@ -75,7 +75,8 @@ fn each_remaining_pod_shows_what_keeps_it() {
             .1
     };
     assert!(
-        says("tight").contains("PodDisruptionBudget pdb-tight allows no disruption (1 healthy, 1 wanted)")
+        says("tight")
+            .contains("PodDisruptionBudget pdb-tight allows no disruption (1 of 1 healthy, 1 must be)")
     );
     assert_eq!(says("roomy"), "is not evicted yet");
     assert!(says("marked").contains("is never evicted, and waited for"));
