@@ -126,6 +126,7 @@ const HELPERS: [&str; 50] = [
     "operators/surroundings/described_fields",
     "operators/surroundings/empty_references",
     "operators/surroundings/labelled_set",
+    "operators/surroundings/mutating_policies",
     "operators/surroundings/named_in_labels",
     "operators/surroundings/neighbours",
     "operators/surroundings/switches",

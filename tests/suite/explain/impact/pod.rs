@@ -120,7 +120,7 @@ fn a_deletion_goes_around_the_budget_of_a_pod() {
     let says = "a deletion goes around its budget. PodDisruptionBudget web allows no disruption (0 of 1 healthy, 1 must be)";
     story.fates("broken", says).is_careful();
     withstands_less(cluster, "pod/web", ns.name(), 20);
-    told(cluster, "pod/other", ns.name()).never_says("budget");
+    told(cluster, "pod/other", ns.name()).never_says("PodDisruptionBudget");
     // The API server refuses an eviction, and no deletion.
     ns.kubectl(["delete", "pod", "web"]).success();
     goes(cluster, "pod/web", ns.name());
