@@ -57,7 +57,7 @@ pub(crate) use node::Node;
 pub(crate) use owner_reference::OwnerReference;
 pub(crate) use persistent_volume::{NodeRequirement, PersistentVolume};
 pub(crate) use persistent_volume_claim::PersistentVolumeClaim;
-pub(crate) use phase::phase;
+pub(crate) use phase::{generations, phase};
 pub(crate) use pod::{NotReady, Pod};
 pub(crate) use pod_disruption_budget::PodDisruptionBudget;
 pub(crate) use pod_spec::PodSpec;

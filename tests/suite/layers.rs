@@ -173,7 +173,7 @@ fn each_module_is_in_the_file_of_its_name() {
 
 /// Where text that others wrote is looked into, although people read it as well: reports of controllers, events, and the
 /// messages of the API server. A plan is compared with its newer version, sentence by sentence.
-const FOREIGN_TEXT: [(&str, &str); 12] = [
+const FOREIGN_TEXT: [(&str, &str); 14] = [
     (
         "src/diagnose/causes/operators/finalizer_re_added.rs",
         "add_rejected_addition: text.contains",
@@ -189,6 +189,15 @@ const FOREIGN_TEXT: [(&str, &str); 12] = [
     (
         "src/diagnose/causes/storage/pv_disk_deletion.rs",
         "is_attached: message.contains",
+    ),
+    // The name of an object in an event, and the end of a refusal of the API server.
+    (
+        "src/diagnose/causes/garbage_collector/foreground_deletion.rs",
+        "maker_in_words: message.contains",
+    ),
+    (
+        "src/diagnose/causes/operators/holder_report.rs",
+        "add_complaints: text.contains",
     ),
     ("src/diagnose/complaint.rs", "complaints: text.contains"),
     ("src/diagnose/complaint/rank.rs", "is_consequence: text.contains"),
@@ -250,7 +259,7 @@ fn code_that_takes_said_text_apart_is_caught() {
 }
 
 /// Where a diagnosis reads fields by their paths, without a view of `src/diagnose/kinds/`, and whose fields these are.
-const FIELDS_OF_PRODUCTS: [(&str, &str); 12] = [
+const FIELDS_OF_PRODUCTS: [(&str, &str); 13] = [
     (
         "src/diagnose/causes/operators/external_resource.rs",
         "the addresses of a Gateway, a custom resource",
@@ -274,6 +283,10 @@ const FIELDS_OF_PRODUCTS: [(&str, &str); 12] = [
     (
         "src/diagnose/causes/operators/surroundings/labelled_set.rs",
         "the types that kapp deployed",
+    ),
+    (
+        "src/diagnose/causes/operators/surroundings/mutating_policies.rs",
+        "the rules of a policy of Kyverno or Gatekeeper",
     ),
     (
         "src/diagnose/causes/operators/surroundings/switches.rs",

@@ -63,9 +63,10 @@ enum Set {
     Thirteenth,
     Fourteenth,
     Fifteenth,
+    Sixteenth,
 }
 
-const SETS: [Set; 15] = [
+const SETS: [Set; 16] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -81,6 +82,7 @@ const SETS: [Set; 15] = [
     Set::Thirteenth,
     Set::Fourteenth,
     Set::Fifteenth,
+    Set::Sixteenth,
 ];
 
 #[derive(Debug, PartialEq, Eq)]

@@ -88,7 +88,7 @@ use crate::{
         complaint::{join, shortened},
         events::newest_event,
         holder::{Liveness, author_and_last_change, is_silent},
-        kinds::Event,
+        kinds::{Event, generations},
         model::{Blocker, Evidence, Finding, Page, Step, StepKind, Strength, Verdict, When},
         timing,
         view::View,
@@ -236,13 +236,9 @@ fn refute_work(finding: &mut Finding) {
 /// Says that the controller has not recorded the deletion, where its status tells which generation it has seen. The API server
 /// counts the request to delete as one (`kubernetes/apiserver:pkg/registry/rest/delete.go`).
 fn add_generation(object: &Object, finding: &mut Finding) {
-    let (Some(generation), Some(seen)) = (
-        object.number("/metadata/generation"),
-        object.number("/status/observedGeneration"),
-    ) else {
-        return;
-    };
-    if seen < generation {
+    if let Some((generation, seen)) = generations(object)
+        && seen < generation
+    {
         finding.say(format!(
             "Its status.observedGeneration is {seen}, and its generation {generation}: the controller has not recorded the deletion"
         ));

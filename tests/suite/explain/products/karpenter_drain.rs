@@ -71,7 +71,7 @@ fn a_node_that_karpenter_cannot_drain_names_its_pods() {
     assert_eq!(story.verdict(KARPENTER), "waiting", "{story}");
     story
         .has_root(
-            "Pod api: cannot be evicted: PodDisruptionBudget api allows no disruption (1 healthy, 1 wanted)",
+            "Pod api: cannot be evicted: PodDisruptionBudget api allows no disruption (1 of 1 healthy, 1 must be)",
         )
         .has_root("Pod train: is marked karpenter.sh/do-not-disrupt: it is never evicted, and waited for")
         .never_says("Pod agent")
