@@ -144,7 +144,7 @@ pub(crate) fn add_content_not_deleted_yet(
         namespace.condition("NamespaceDeletionContentFailure"),
         Some(("True", ..))
     );
-    let why = if is_refused {
+    let why = if content.counts.contains_key("pods") && is_refused {
         // That is reason enough, whatever the version is.
         "not being deleted yet"
     } else if content.counts.contains_key("pods") {
