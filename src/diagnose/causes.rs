@@ -56,8 +56,8 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Leads each step that explains a blocker to the last object of its chain that is held itself. What helps stands there, and
-/// the objects between say only whom they wait for.
+/// Leads each step that explains a blocker to the last object of its chain that is held itself. The steps that help stand on
+/// its page. The pages between tell only the next object.
 fn lead_to_the_end(finding: &mut Finding) {
     for blocker in &finding.wait.on {
         let (Some(first), Some(last)) = (&blocker.object, last_held(blocker)) else {

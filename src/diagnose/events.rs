@@ -6,6 +6,7 @@ use crate::{
         timing,
         view::{Missing, View},
     },
+    object::Age,
     snapshot::facts::Object,
 };
 
@@ -30,6 +31,34 @@ pub(crate) fn newest_event<'a>(
         .map(Event)
         .filter(|event| fits(*event) && event.may_be_about(object))
         .max_by_key(|event| event.last_time()))
+}
+
+/// What was last reported on an object since its deletion, if that is no complaint.
+pub(crate) struct Report<'a> {
+    pub(crate) event: Event<'a>,
+    /// Who reported it.
+    pub(crate) by: &'a str,
+    /// How long ago.
+    pub(crate) ago: Age,
+}
+
+/// The newest report on an object since its deletion that fits and has a reporter. Complaints are read elsewhere.
+pub(crate) fn newest_report<'a>(
+    object: &Object,
+    view: &View<'a>,
+    fits: impl Fn(Event<'a>) -> bool,
+) -> Option<Report<'a>> {
+    let deleted = object.deletion()?.requested_at();
+    let is_report = |event: Event<'a>| {
+        let is_later = event.last_time().is_some_and(|time| time > deleted);
+        !event.is_warning() && is_later && fits(event)
+    };
+    let event = newest_event(object, view, is_report).ok()??;
+    Some(Report {
+        event,
+        by: event.reporters().into_iter().find(|name| !name.is_empty())?,
+        ago: Age::between(event.last_time()?, view.now()),
+    })
 }
 
 /// Whether the source of an event is this program, recently, and the event is about this object. A CSI sidecar names

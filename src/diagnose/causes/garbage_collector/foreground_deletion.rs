@@ -63,7 +63,7 @@ use crate::{
             in_use::{Standing, Users},
             operators::referenced_by::referencing_field,
         },
-        events::newest_event,
+        events::{Report, newest_report},
         kinds::{Event, OwnerReference},
         limits,
         model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
@@ -155,7 +155,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         ));
     }
     for blocker in blockers.iter().take(limits::STEPS_FOR_EACH) {
-        // What nobody deletes yet is held by nothing.
+        // Nothing holds an object that nobody deletes.
         let is_held = |object: &&ObjectRef| {
             let mut all = dependents.objects.iter();
             all.any(|one| one.deletion().is_some() && one.reference() == **object)
@@ -216,20 +216,16 @@ fn has_pods(dependent: &Object) -> bool {
 
 /// Who creates objects for this owner since its deletion, as an event about it says.
 fn maker_in_words(owner: &Object, dependent: &Object, view: &View<'_>) -> Option<String> {
-    let deleted = owner.deletion()?.requested_at();
     let is_of_maker = |event: Event<'_>| {
-        let is_later = event.last_time().is_some_and(|time| time > deleted);
         let is_about =
             event.reason().ends_with(&dependent.kind) || event.message().contains(dependent.name());
-        !event.is_warning() && is_later && is_about && event.reason().contains("Creat")
+        is_about && event.reason().contains("Creat")
     };
-    let event = newest_event(owner, view, is_of_maker).ok()??;
-    let maker = event.reporters().into_iter().find(|name| !name.is_empty())?;
-    let ago = Age::between(event.last_time()?, view.now());
+    let Report { event, by, ago } = newest_report(owner, view, is_of_maker)?;
     let times = event.count().filter(|count| *count > 1);
     let times = times.map_or_else(String::new, |count| format!(" {count} times"));
     Some(format!(
-        "{maker} reported {}{times}, the last time {ago} ago",
+        "{by} reported {}{times}, the last time {ago} ago",
         event.reason()
     ))
 }

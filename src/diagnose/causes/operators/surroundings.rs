@@ -86,14 +86,14 @@ use crate::{
             cause::{Cause, On, Reads, Stage, Subject, Tells},
         },
         complaint::{join, shortened},
-        events::newest_event,
+        events::{Report, newest_event, newest_report},
         holder::{Liveness, author_and_last_change, is_silent},
         kinds::{Event, generations},
         model::{Blocker, Evidence, Finding, Page, Step, StepKind, Strength, Verdict, When},
         timing,
         view::View,
     },
-    object::{Age, Deletion, ObjectRef, ResourceType, is_custom_group, pasteable},
+    object::{Age, ObjectRef, ResourceType, is_custom_group, pasteable},
     snapshot::facts::Object,
 };
 
@@ -267,17 +267,7 @@ fn put_log_first(steps: &mut [Step]) {
 /// Says what was last reported on the object since its deletion, if that is no complaint. Whoever reported it sees the object,
 /// and does something else with it than to let it go.
 fn add_visit(object: &Object, finding: &mut Finding, view: &View<'_>) {
-    let Some(deleted) = object.deletion().as_ref().map(Deletion::requested_at) else {
-        return;
-    };
-    let is_later =
-        |event: Event<'_>| !event.is_warning() && event.last_time().is_some_and(|time| time > deleted);
-    let Ok(Some(event)) = newest_event(object, view, is_later) else {
-        return;
-    };
-    let by = event.reporters().into_iter().find(|name| !name.is_empty());
-    if let (Some(by), Some(time)) = (by, event.last_time()) {
-        let ago = Age::between(time, view.now());
+    if let Some(Report { event, by, ago }) = newest_report(object, view, |_| true) {
         let text = shortened(&join(event.reason(), event.message().trim()));
         finding.say(format!("{by} still reports on it, {ago} ago: {text}"));
     }
@@ -365,6 +355,12 @@ struct Troubled {
 }
 
 impl Troubled {
+    /// The same, and tells of it.
+    fn told(object: &Object, finding: &mut Finding, named: &Named<'_>, state: Option<&str>) -> Self {
+        tell_of_named(object, finding, named, state.unwrap_or(MISSING));
+        Troubled::of(named, state)
+    }
+
     /// An object in this state; none if it does not exist.
     fn of((field, ty, namespace, name): &Named<'_>, state: Option<&str>) -> Self {
         let object = ObjectRef {

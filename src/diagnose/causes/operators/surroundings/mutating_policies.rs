@@ -12,7 +12,7 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Types of policies that change objects, and where in the spec they say how.
+/// Types of policies that change objects.
 const TYPES: [(&str, &str); 5] = [
     ("kyverno.io", "clusterpolicies"),
     ("kyverno.io", "policies"),

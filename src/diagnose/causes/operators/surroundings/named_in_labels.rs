@@ -2,7 +2,7 @@
 //! annotation by which operator-sdk leads from an object to the one that it was made for
 //! (`operator-framework/operator-lib:handler/enqueue_annotation.go`).
 
-use super::{MISSING, Named, Troubled};
+use super::{Named, Troubled};
 use crate::{
     diagnose::{
         causes::operators::{missing_reference, referenced_by::is_called_after, trouble::trouble},
@@ -37,21 +37,21 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>)
         };
         if let Some(trouble) = trouble {
             let named = (format!("label {key}"), ty, namespace, name);
-            super::tell_of_named(object, finding, &named, trouble.as_deref().unwrap_or(MISSING));
-            troubled.push(Troubled::of(&named, trouble.as_deref()));
+            troubled.push(Troubled::told(object, finding, &named, trouble.as_deref()));
         }
     }
     if let Some((key, ty, namespace, name)) = made_for(object, view)
         && let Ok(found) = view.object(&ty.group, &ty.plural, &namespace, &name)
     {
         let named = (format!("annotation {key}"), ty, namespace, name);
-        let trouble = found.map(|found| trouble(found, view));
-        let state = trouble
-            .as_ref()
-            .map_or(MISSING, |trouble| trouble.as_deref().unwrap_or("exists"));
-        super::tell_of_named(object, finding, &named, state);
-        if state != "exists" {
-            troubled.push(Troubled::of(&named, found.map(|_| state)));
+        match found.map(|found| trouble(found, view)) {
+            Some(None) => super::tell_of_named(object, finding, &named, "exists"),
+            state => troubled.push(Troubled::told(
+                object,
+                finding,
+                &named,
+                state.flatten().as_deref(),
+            )),
         }
     }
     troubled

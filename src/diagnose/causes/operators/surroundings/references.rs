@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{MISSING, Named, Troubled, described_fields};
+use super::{Named, Troubled, described_fields};
 use crate::{
     diagnose::{
         causes::operators::{missing_reference, referenced_by::is_called_after, trouble::trouble},
@@ -63,8 +63,7 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
         let trouble = match view.object(&ty.group, &ty.plural, namespace, name) {
             Ok(Some(found)) => trouble(found, view),
             Ok(None) if is_by_kind => {
-                super::tell_of_named(object, finding, &named, MISSING);
-                troubled.push(Troubled::of(&named, None));
+                troubled.push(Troubled::told(object, finding, &named, None));
                 None
             }
             Ok(None) => {
@@ -87,8 +86,7 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
             }
         };
         if let Some(trouble) = trouble {
-            super::tell_of_named(object, finding, &named, &trouble);
-            troubled.push(Troubled::of(&named, Some(&trouble)));
+            troubled.push(Troubled::told(object, finding, &named, Some(&trouble)));
         }
     }
     troubled
