@@ -10,6 +10,7 @@ use crate::{
     diagnose::{
         kinds::{PersistentVolume, PersistentVolumeClaim},
         limits,
+        model::Fate,
         view::{Missing, View},
     },
     snapshot::{driver::names, facts::Object},
@@ -49,10 +50,45 @@ pub(crate) fn is_reclaim_finalizer(name: &str) -> bool {
     )
 }
 
+/// Types of disks that neither Kubernetes nor a CSI driver deletes
+/// (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` findDeletablePlugin).
+const NEVER_DELETED: [&str; 6] = ["nfs", "local", "iscsi", "fc", "cephfs", "flexVolume"];
+
+/// The type of a disk that nobody deletes, whatever the policy says: a person made the volume, and no controller can delete
+/// such a disk. The volume becomes `Failed`.
+pub(crate) fn type_without_deleter(volume: &Object) -> Option<&'static str> {
+    let made = |by: &str| !volume.annotation(by).is_empty();
+    if made("pv.kubernetes.io/provisioned-by") || made("pv.kubernetes.io/migrated-to") {
+        return None;
+    }
+    let volume = PersistentVolume(volume);
+    // kube-controller-manager deletes directories only below /tmp/ (pkg/volume/hostpath/host_path.go).
+    let is_kept_directory = volume.is_of_type("hostPath") && !volume.host_path().starts_with("/tmp/");
+    NEVER_DELETED
+        .into_iter()
+        .find(|source| volume.is_of_type(source))
+        .or(is_kept_directory.then_some("hostPath"))
+}
+
+/// Whether the policy makes somebody delete the disk once the volume is released.
+pub(crate) fn deletes_disk(volume: &Object) -> bool {
+    policy(volume) == "Delete" && type_without_deleter(volume).is_none()
+}
+
+/// What becomes of the disk when nothing holds the volume any more.
+pub(crate) fn disk_fate(volume: &Object) -> Fate {
+    match policy(volume) {
+        _ if is_leaked(volume) => Fate::Leaked,
+        "Recycle" => Fate::Destroyed,
+        _ if deletes_disk(volume) => Fate::Destroyed,
+        _ => Fate::Kept,
+    }
+}
+
 /// Whether the disk is leaked: the policy is Delete, the volume was deleted before its claim, and no finalizer makes
 /// the provisioner delete the disk.
 pub(crate) fn is_leaked(volume: &Object) -> bool {
-    policy(volume) == "Delete" && volume.deletion().is_some() && !has_reclaim_finalizer(volume)
+    deletes_disk(volume) && volume.deletion().is_some() && !has_reclaim_finalizer(volume)
 }
 
 /// Why a volume with policy Delete has no reclaim finalizer. The API server accepts no new finalizer on an object
@@ -78,6 +114,7 @@ pub(crate) fn why_no_reclaim_finalizer(volume: &Object) -> String {
 pub(crate) fn fate_without_claim(volume: &Object) -> String {
     let disk = disk(volume);
     match (policy(volume), PersistentVolume(volume).phase()) {
+        ("Delete", _) if !deletes_disk(volume) => fate(volume),
         ("Delete", "Released" | "Bound") if has_reclaim_finalizer(volume) => fate(volume),
         ("Delete", "Released" | "Bound") => format!(
             "its disk {disk} IS LEAKED unless the provisioner deletes it first: no finalizer makes the volume wait for that"
@@ -94,6 +131,12 @@ pub(crate) fn disk_by_policy(volume: &Object) -> String {
 /// What happens to the disk when nothing holds the volume any more.
 pub(crate) fn fate(volume: &Object) -> String {
     let disk = disk(volume);
+    if let ("Delete", Some(source)) = (policy(volume), type_without_deleter(volume)) {
+        return format!(
+            "the disk {disk} stays: a person made the volume, and nothing deletes disks of type {source}, although the \
+             reclaim policy is Delete"
+        );
+    }
     match policy(volume) {
         "Delete" if is_leaked(volume) => format!(
             "the volume object goes, and the disk {disk} IS LEAKED: the volume was deleted first. No finalizer makes \

@@ -310,7 +310,7 @@ fn pages(report: &ExplainReport, most: usize) -> String {
 /// The rest of a sentence that begins elsewhere.
 fn uncapitalized_sentence(text: &str) -> String {
     let mut sentence = text.trim().to_owned();
-    if !sentence.ends_with(['.', '!', '?']) {
+    if !sentence.ends_with(['.', '!', '?', '…']) {
         sentence.push('.');
     }
     sentence

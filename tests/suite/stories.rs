@@ -64,9 +64,10 @@ enum Set {
     Fourteenth,
     Fifteenth,
     Sixteenth,
+    Seventeenth,
 }
 
-const SETS: [Set; 16] = [
+const SETS: [Set; 17] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -83,6 +84,7 @@ const SETS: [Set; 16] = [
     Set::Fourteenth,
     Set::Fifteenth,
     Set::Sixteenth,
+    Set::Seventeenth,
 ];
 
 #[derive(Debug, PartialEq, Eq)]

@@ -87,6 +87,16 @@ impl Controller {
         }
     }
 
+    /// The Pod that leads, as its Lease names it. A leader on the network of its node has the node's name instead.
+    pub(crate) fn leader<'a>(&self, view: &View<'a>) -> Option<&'a Object> {
+        let Some(Life::Renewing { lease, leader, .. }) = &self.life else {
+            return None;
+        };
+        let (namespace, _) = lease.split_once('/')?;
+        let is_named = !leader.is_empty() && !view.is_redacted();
+        is_named.then(|| view.object("", "pods", namespace, leader).ok().flatten())?
+    }
+
     /// Adds the evidence about the controller and its driver.
     pub(crate) fn add_evidence(&self, finding: &mut Finding) {
         finding

@@ -167,13 +167,13 @@ fn by_removal(object: &Object, finalizer: &Finalizer) -> Vec<Release> {
 /// What the end of a volume that was held by a claim lets go.
 pub(crate) fn of_volume(volume: &Object) -> Release {
     let policy = reclaim_policy::policy(volume);
-    let (fate, why) = match policy {
-        "Delete" if reclaim_policy::is_leaked(volume) => (
+    let (fate, why) = match (policy, reclaim_policy::disk_fate(volume)) {
+        ("Delete", Fate::Leaked) => (
             Fate::Leaked,
             "the volume was deleted first, and no finalizer makes the provisioner delete the disk".to_owned(),
         ),
-        "Delete" | "Recycle" => (Fate::Destroyed, format!("reclaim policy {policy}")),
-        "Retain" => (Fate::Kept, "reclaim policy Retain".to_owned()),
+        ("Delete", Fate::Kept) => (Fate::Kept, "nothing deletes disks of its type".to_owned()),
+        ("Delete" | "Recycle" | "Retain", fate) => (fate, format!("reclaim policy {policy}")),
         _ => (Fate::Unknown, "its volume has no known reclaim policy".to_owned()),
     };
     release("disk", &reclaim_policy::disk(volume), policy, fate, &why)

@@ -33,6 +33,9 @@ pub enum Life {
         lease: String,
         /// Since the last renewal.
         ago: Age,
+        /// Its leader, which is the name of a Pod unless the Pod uses the network of its node; empty if none is named
+        /// (`kubernetes-csi/csi-lib-utils:leaderelection/leader_election.go`).
+        leader: String,
     },
     /// The controller has not renewed its Lease in time.
     Stale {
@@ -111,7 +114,12 @@ pub(in crate::diagnose) fn life_of_lease(lease: &Object, now: Timestamp) -> Opti
     let life = if ago.0 > late {
         Life::Stale { lease: name, ago }
     } else {
-        Life::Renewing { lease: name, ago }
+        let leader = Lease(lease).leader().to_owned();
+        Life::Renewing {
+            lease: name,
+            ago,
+            leader,
+        }
     };
     Some((renewed, life))
 }
@@ -135,7 +143,7 @@ impl Life {
     /// The observation as evidence, if there is one.
     pub fn evidence(&self) -> Option<Evidence> {
         let (lease, ago, strength) = match self {
-            Life::Renewing { lease, ago } => (lease, ago, Strength::Strong),
+            Life::Renewing { lease, ago, .. } => (lease, ago, Strength::Strong),
             Life::Stale { lease, ago } => (lease, ago, Strength::Moderate),
             Life::NoLease | Life::NotSeen(_) => return None,
         };

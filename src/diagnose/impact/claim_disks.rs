@@ -30,11 +30,13 @@ pub(crate) fn add_disks<'a>(
     };
     let mut destroyed = Vec::new();
     let mut leaked = Vec::new();
+    let mut by_hand = Vec::new();
     let mut kept = Vec::new();
     for volume in volumes {
-        match reclaim_policy::policy(volume) {
-            "Delete" if reclaim_policy::is_leaked(volume) => leaked.push(volume),
-            "Delete" => destroyed.push(volume),
+        match reclaim_policy::disk_fate(volume) {
+            Fate::Leaked => leaked.push(volume),
+            Fate::Destroyed => destroyed.push(volume),
+            _ if reclaim_policy::policy(volume) == "Delete" => by_hand.push(volume),
             _ => kept.push(volume),
         }
     }
@@ -45,6 +47,11 @@ pub(crate) fn add_disks<'a>(
         Fate::Leaked,
         "their volumes are being deleted already, and no finalizer makes anybody delete the disks",
         &leaked,
+    );
+    add(
+        Fate::Kept,
+        "people made their volumes, and nothing deletes disks of their types",
+        &by_hand,
     );
     add(
         Fate::Kept,

@@ -65,7 +65,7 @@ use crate::{
 
 pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<'_>) {
     let (name, phase) = (volume.name(), PersistentVolume(volume).phase());
-    let deletes = reclaim_policy::policy(volume) == "Delete";
+    let deletes = reclaim_policy::deletes_disk(volume);
     let reclaimed = reclaim_policy::has_reclaim_finalizer(volume);
     let (fate, says) = match phase {
         "Bound" if deletes && !reclaimed => (

@@ -81,10 +81,10 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
         }
         None => return,
     };
-    let (fate, says) = match reclaim_policy::policy(volume) {
-        "Delete" if reclaim_policy::is_leaked(volume) => (Fate::Leaked, reclaim_policy::fate(volume)),
-        "Delete" => (Fate::Destroyed, reclaim_policy::disk_by_policy(volume)),
-        _ => (Fate::Kept, reclaim_policy::fate(volume)),
+    let fate = reclaim_policy::disk_fate(volume);
+    let says = match fate {
+        Fate::Destroyed => reclaim_policy::disk_by_policy(volume),
+        _ => reclaim_policy::fate(volume),
     };
     impact.add_effect(fate, says, [volume.reference()]);
     if fate == Fate::Destroyed {

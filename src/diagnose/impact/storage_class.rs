@@ -162,9 +162,8 @@ fn add_volumes(class: &Object, volumes: &[&Object], impact: &mut Impact) {
         references(volumes.iter().copied()),
     );
     let has_secret = StorageClass(class).has_parameter("csi.storage.k8s.io/provisioner-secret-name");
-    let needs = |volume: &&&Object| {
-        reclaim_policy::policy(volume) == "Delete" && volume.annotation(OWN_SECRET).is_empty()
-    };
+    let needs =
+        |volume: &&&Object| reclaim_policy::deletes_disk(volume) && volume.annotation(OWN_SECRET).is_empty();
     let bare: Vec<_> = volumes.iter().filter(needs).copied().collect();
     if has_secret && !bare.is_empty() {
         let says = format!(

@@ -58,6 +58,18 @@ impl<'a> PersistentVolume<'a> {
         self.0.text("/spec/csi/volumeHandle")
     }
 
+    /// The directory of a hostPath volume; empty for other volumes.
+    pub(crate) fn host_path(self) -> &'a str {
+        self.0.text("/spec/hostPath/path")
+    }
+
+    /// Whether its disk is of this type, such as `nfs`.
+    pub(crate) fn is_of_type(self, source: &str) -> bool {
+        let spec = self.0.value.get("spec");
+        spec.and_then(|spec| spec.get(source))
+            .is_some_and(Value::is_object)
+    }
+
     /// Its capacity.
     pub(crate) fn capacity(self) -> &'a str {
         self.0.text("/spec/capacity/storage")
@@ -152,6 +164,10 @@ mod tests {
                     volume_handle: "vol-1".into(),
                     ..Default::default()
                 }),
+                host_path: Some(core::HostPathVolumeSource {
+                    path: "/tmp/disk".into(),
+                    ..Default::default()
+                }),
                 node_affinity: Some(core::VolumeNodeAffinity {
                     required: Some(core::NodeSelector {
                         node_selector_terms: vec![term],
@@ -178,6 +194,8 @@ mod tests {
             |volume| volume.claim_uid() => "u-1", absent "";
             |volume| volume.csi_driver() => "d.example", absent "";
             |volume| volume.disk() => "vol-1", absent "";
+            |volume| volume.host_path() => "/tmp/disk", absent "";
+            |volume| volume.is_of_type("csi") => true, absent false;
             |volume| volume.capacity() => "1Gi", absent "";
             |volume| volume.attributes_class() => "gold", absent "";
         );

@@ -18,8 +18,9 @@
 //! # Why
 //!
 //! The claim is gone, and the provisioner of the disk has to delete it. A CSI provisioner deletes a disk only in phase
-//! `Released`. The annotation `pv.kubernetes.io/provisioned-by` must name it, and no attachment may name the volume.
-//! kube-controller-manager deletes all other disks.
+//! `Released`, and only if no attachment names the volume. The annotation `pv.kubernetes.io/provisioned-by` or the CSI
+//! driver of the volume must name it; before v3.5 only the annotation counted. Nothing deletes disks of volumes that a
+//! person made of type NFS, local, iSCSI, FC, CephFS or FlexVolume.
 //!
 //! # Before you act
 //!
@@ -65,7 +66,7 @@ use crate::{
         kinds::{ManagedFields, PersistentVolume, VolumeAttachment},
         leftovers::Leftover,
         model::Verdict,
-        reclaim_policy::{disk, driver, policy},
+        reclaim_policy::{disk, driver, policy, type_without_deleter},
         timing,
         view::View,
     },
@@ -131,6 +132,10 @@ fn why(volume: &Object, phase: &str, attached: Option<&[Object]>, view: &View<'_
         }
         None => unseen.push("whether it is still attached is not known".to_owned()),
     }
+    if let Some(source) = type_without_deleter(volume) {
+        let says = format!("a person made the volume, and nothing deletes disks of type {source}");
+        return (Verdict::Stalled, says);
+    }
     let event = match last_event(volume, &["VolumeFailedDelete"], view) {
         Ok(event) => event,
         Err(missing) => {
@@ -155,13 +160,6 @@ fn why(volume: &Object, phase: &str, attached: Option<&[Object]>, view: &View<'_
             format!("the provisioner of {driver} never tries again what is Failed"),
         );
     }
-    if by_csi && !provisioned {
-        return (
-            Verdict::Stalled,
-            "no provisioner made it (no annotation pv.kubernetes.io/provisioned-by), so none deletes it"
-                .into(),
-        );
-    }
     if by_csi && unseen.is_empty() && Controller::sidecar(volume, &provisioner(), &driver, view).is_gone() {
         return (
             Verdict::Orphaned,
@@ -174,8 +172,12 @@ fn why(volume: &Object, phase: &str, attached: Option<&[Object]>, view: &View<'_
         "kube-controller-manager (persistentvolume-binder)".to_owned()
     };
     if unseen.is_empty() {
-        let says = format!("{whose} has not done it, and no event of the last hour says why");
-        (Verdict::Stalled, says)
+        let why = if by_csi && !provisioned {
+            "a person made the volume, and releases of csi-provisioner before v3.5 delete only disks that they made"
+        } else {
+            "no event of the last hour says why"
+        };
+        (Verdict::Stalled, format!("{whose} has not done it, and {why}"))
     } else {
         let says = format!("{whose} has not done it; {}", unseen.join("; "));
         (Verdict::Unknown, says)

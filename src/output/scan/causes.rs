@@ -242,7 +242,10 @@ impl Scan<'_> {
     /// The text as a whole sentence. Somebody else's may be long, and `explain` has all of it.
     fn sentence(&self, says: &str) -> String {
         let most = self.style.width.map_or(usize::MAX, |width| width * LINES);
-        format!("{}.", truncate(says.trim_end_matches('.'), most, &self.style))
+        let says = says.trim_end_matches('.');
+        let shown = truncate(says, most, &self.style);
+        let is_cut = shown != says;
+        format!("{shown}{}", if is_cut { "" } else { "." })
     }
 
     /// The one plan for all objects of a cause.

@@ -353,6 +353,14 @@ fn no_line_exceeds_the_terminal_and_no_command_is_truncated() {
     }
 }
 
+#[test]
+fn a_sentence_that_is_cut_ends_without_a_full_stop() {
+    let mut report = causes();
+    report.root_causes[0].says = "not ready because the network is away ".repeat(9);
+    let text = text(&report, Options::default(), &within(60));
+    assert!(text.contains("…\n") && !text.contains("…."), "{text}");
+}
+
 /// Objects with the longest names and finalizers, and with characters that mean something to a shell or a terminal.
 fn hostile() -> ScanReport {
     let long = "x".repeat(253);

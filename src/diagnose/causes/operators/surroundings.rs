@@ -176,14 +176,17 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
         if troubled.iter().any(|one| one.exists) || !troubled.is_empty() && finding.wait.trial.is_some() {
             // What is in trouble may be what its controller waits for. Or it acts, and its update is refused.
             finding.wait.verdict = Verdict::Waiting;
-        } else if !troubled.is_empty() {
-            // What is missing does not come back by itself, so nobody can wait for it.
-            refute_work(finding);
-        } else if !is_complete {
-            // It may wait for something that was not read.
-            finding.wait.verdict = Verdict::Unknown;
         } else {
-            update_rejected::doubt_stalled(finding);
+            // What is missing does not come back by itself, so nobody can wait for it.
+            if !troubled.is_empty() {
+                refute_work(finding);
+            }
+            if !is_complete {
+                // It may wait for something that was not read.
+                finding.wait.verdict = Verdict::Unknown;
+            } else if troubled.is_empty() {
+                update_rejected::doubt_stalled(finding);
+            }
         }
     }
     if runs && is_free {

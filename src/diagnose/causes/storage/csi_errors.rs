@@ -44,7 +44,8 @@
 //!
 //! # What it reads
 //!
-//! Events about the object, `status.detachError` of an attachment, and `status.error` of a content.
+//! Events about the object, `status.detachError` of an attachment, and `status.error` of a content. The Lease of the sidecar
+//! names the Pod whose log tells more.
 //!
 //! # Sources
 //!
@@ -54,8 +55,9 @@
 use jiff::Timestamp;
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::advice,
+        causes::{advice, controller::Controller},
         complaint::{DeniedRight, lost},
         events::is_of_sidecar,
         kinds::Event,
@@ -122,8 +124,21 @@ pub(crate) fn ago(time: Option<Timestamp>, view: &View<'_>) -> String {
 }
 
 /// The steps for an error: where to look, and how to trigger a retry.
-pub(crate) fn steps(object: &Object, message: &str) -> Vec<Step> {
+pub(crate) fn steps(object: &Object, message: &str, controller: &Controller, view: &View<'_>) -> Vec<Step> {
+    let log = controller.leader(view).map(log_command);
     let mut steps: Vec<_> = step_for_error(message).into_iter().collect();
+    if let Some(log) = log {
+        match steps.first_mut() {
+            Some(first) if first.command.is_none() => first.command = Some(log),
+            _ => steps.push(Step {
+                when: When::Now,
+                text: "read what the driver and its sidecars log".to_owned(),
+                command: Some(log),
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
+            }),
+        }
+    }
     steps.push(advice::nudge_saying(
         object,
         format!(
@@ -132,6 +147,15 @@ pub(crate) fn steps(object: &Object, message: &str) -> Vec<Step> {
         ),
     ));
     steps
+}
+
+/// The log of the Pod of a sidecar. The driver's own container is in the same Pod. The sidecars try again every five minutes at
+/// least (`kubernetes-csi/external-provisioner:cmd/csi-provisioner/csi-provisioner.go` retry-interval-max).
+fn log_command(pod: &Object) -> Command {
+    Command::of(
+        "kubectl -n {} logs {} --all-containers --prefix --since=10m",
+        [pod.namespace(), pod.name()],
+    )
 }
 
 /// The step for an error whose meaning is known.

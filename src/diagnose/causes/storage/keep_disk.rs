@@ -57,7 +57,7 @@ use crate::{
         kinds::PersistentVolume,
         limits,
         model::{Finding, Moment, Outlook, Page, Step, When},
-        reclaim_policy::{disk, policy, volumes_of},
+        reclaim_policy::{deletes_disk, disk, volumes_of},
         view::{Missing, View},
     },
     knowledge::GroupKind,
@@ -200,5 +200,5 @@ fn fate(volumes: &[&Object]) -> String {
 
 /// Whether somebody may delete the disk once the volume is released.
 fn is_at_stake(volume: &Object) -> bool {
-    policy(volume) == "Delete"
+    deletes_disk(volume)
 }

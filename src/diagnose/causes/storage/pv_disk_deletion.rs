@@ -124,7 +124,9 @@ pub(crate) fn released(
         Ok(Some(event)) => {
             add_failure(&mut finding, volume, event, view);
             let message = event.message();
-            finding.steps.extend(csi_errors::steps(volume, message));
+            finding
+                .steps
+                .extend(csi_errors::steps(volume, message, controller, view));
         }
         Ok(None) if !status.is_empty() => {
             finding.wait.verdict = Verdict::Failing;

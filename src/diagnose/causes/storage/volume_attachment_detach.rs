@@ -108,7 +108,7 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
          system",
         finalizer.name
     ));
-    add_errors(&mut finding, attachment, view);
+    add_errors(&mut finding, attachment, &controller, view);
     let volume = VolumeAttachment(attachment).volume();
     if !volume.is_empty() {
         match view.object("", "persistentvolumes", "", volume) {
@@ -234,7 +234,7 @@ fn add_attach_error(finding: &mut Finding, attachment: &Object, view: &View<'_>)
 }
 
 /// Adds the error of the last attempt: to detach, or to attach where detaching was never tried.
-fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
+fn add_errors(finding: &mut Finding, attachment: &Object, controller: &Controller, view: &View<'_>) {
     let detaching = VolumeAttachment(attachment).detach_error().message();
     let attaching = VolumeAttachment(attachment).attach_error().message();
     if !detaching.is_empty() {
@@ -244,7 +244,9 @@ fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
         );
         let time = VolumeAttachment(attachment).detach_error().time();
         csi_errors::add_error(finding, ("detaching failed", source), detaching, time, view);
-        finding.steps.extend(csi_errors::steps(attachment, detaching));
+        finding
+            .steps
+            .extend(csi_errors::steps(attachment, detaching, controller, view));
         finding.outlook.push(Outlook {
             when: Moment::NothingDone,
             then: "the attacher tries again and again, with longer and longer pauses".into(),

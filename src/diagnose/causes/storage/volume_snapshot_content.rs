@@ -137,7 +137,7 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
     if content.deletion().is_none() {
         return finding;
     }
-    add_failure(&mut finding, content, view);
+    add_failure(&mut finding, content, &controller, view);
     // An event, or a status error of the last hour, proves that the sidecar runs.
     let failed_recently = VolumeSnapshotContent(content)
         .error()
@@ -153,7 +153,7 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
 }
 
 /// Adds the error of the last attempt, from the status or from an event.
-fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
+fn add_failure(finding: &mut Finding, content: &Object, controller: &Controller, view: &View<'_>) {
     let status = VolumeSnapshotContent(content).error().message();
     let event = last_event(content, &["SnapshotDeleteError"], view);
     let message = match event {
@@ -185,7 +185,9 @@ fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
             return;
         }
     };
-    finding.steps.extend(csi_errors::steps(content, message));
+    finding
+        .steps
+        .extend(csi_errors::steps(content, message, controller, view));
     add_missing_class(finding, content, message, view);
 }
 

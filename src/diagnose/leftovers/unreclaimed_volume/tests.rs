@@ -120,7 +120,20 @@ fn a_volume_that_no_provisioner_deletes_is_stalled() {
     let by_hand = with(volume("Released", LONG_AGO), "/metadata/annotations", json!({}));
     let (verdict, says) = said(&by_hand, Some(&[]), Ok(Vec::new()));
     assert!(
-        verdict == Verdict::Stalled && says.contains("no provisioner made it"),
+        verdict == Verdict::Stalled && says.contains("releases of csi-provisioner before v3.5"),
+        "{says}"
+    );
+}
+
+#[test]
+fn nothing_deletes_an_export_that_a_person_made_a_volume_of() {
+    let mut export = volume("Failed", LONG_AGO);
+    export.value["metadata"]["annotations"] = json!({});
+    export.value["spec"]["csi"] = Value::Null;
+    export.value["spec"]["nfs"] = json!({"server": "files.example.com", "path": "/a"});
+    let (verdict, says) = said(&export, Some(&[]), Ok(Vec::new()));
+    assert!(
+        verdict == Verdict::Stalled && says.ends_with("nothing deletes disks of type nfs"),
         "{says}"
     );
 }

@@ -11,7 +11,7 @@ use crate::{
         },
         testing::{
             fixtures::LONG_AGO,
-            world::{World, bare as object},
+            world::{World, bare},
         },
     },
     snapshot::facts::Object,
@@ -160,7 +160,7 @@ fn a_driver_is_gone_only_if_two_signs_agree() {
 
 /// A Deployment whose Pods have this container.
 fn deployment(name: &str, container: &str) -> Object {
-    object(
+    bare(
         "apps",
         "deployments",
         "Deployment",
@@ -197,7 +197,7 @@ fn a_driver_that_no_node_has_is_not_gone_while_something_may_be_its_provisioner(
 #[test]
 fn a_driver_that_the_platform_hides_is_not_gone() {
     let node = |labels: Value| {
-        object(
+        bare(
             "",
             "nodes",
             "Node",
@@ -273,4 +273,58 @@ fn a_leak_names_the_release_that_adds_the_missing_finalizer() {
     });
     assert!(in_tree.contains("volumes of kubernetes.io/host-path from 1.31 on"));
     assert!(leaking(|volume| volume["spec"]["csi"] = Value::Null).contains("nobody adds one"));
+}
+
+#[test]
+fn a_disk_that_nothing_can_delete_stays_whatever_the_policy_says() {
+    let bound = |source: Value| {
+        let mut bound = volume(&["kubernetes.io/pv-protection"], "Delete", "Bound", true);
+        bound.value["spec"]["csi"] = Value::Null;
+        for (name, fields) in source.as_object().expect("a source") {
+            bound.value["spec"][name] = fields.clone();
+        }
+        let world = World::of([bound, claim(&["kubernetes.io/pvc-protection"], true)]);
+        text(&world.explain_first())
+    };
+    for (source, type_name) in [
+        (
+            json!({"nfs": {"server": "files.example.com", "path": "/a"}}),
+            "nfs",
+        ),
+        (json!({"local": {"path": "/mnt/a"}}), "local"),
+        (json!({"hostPath": {"path": "/srv/a"}}), "hostPath"),
+    ] {
+        let said = bound(source);
+        assert!(
+            said.contains(&format!("nothing deletes disks of type {type_name}")),
+            "{said}"
+        );
+        assert!(!said.contains("LEAKED") && !said.contains("DESTROYED"), "{said}");
+        assert!(!said.contains("only-retain"), "{said}");
+    }
+    let below_tmp = bound(json!({"hostPath": {"path": "/tmp/a"}}));
+    assert!(!below_tmp.contains("nothing deletes"), "{below_tmp}");
+}
+
+#[test]
+fn the_step_for_an_error_reads_the_log_of_the_pod_that_leads_the_sidecar() {
+    let world = |leader: &str, message: &str| {
+        let mut renewed = lease("d-example-com", "2026-01-01T11:59:55Z");
+        renewed.value["spec"]["holderIdentity"] = json!(leader);
+        let pod = json!({"metadata": {"name": "csi-0", "namespace": "kube-system", "uid": "p"}, "spec": {}});
+        let released = volume(&[PROVISIONER], "Delete", "Released", true);
+        let objects = [
+            released,
+            driver(),
+            renewed,
+            failed_delete(message),
+            bare("", "pods", "Pod", pod),
+        ];
+        text(&World::of(objects).explain_first())
+    };
+    let log = "kubectl -n kube-system logs csi-0 --all-containers --prefix --since=10m";
+    assert!(world("csi-0", "rpc error: disk is on fire").contains(log));
+    assert!(world("csi-0", "rpc error: code = Unavailable desc = x").contains(log));
+    // A Pod on the network of its node signs with the name of the node.
+    assert!(!world("node-1", "rpc error: disk is on fire").contains(" logs "));
 }
