@@ -16,7 +16,7 @@ mod lost;
 mod rank;
 mod status;
 
-pub(crate) use self::condition::source as condition_source;
+pub(crate) use self::condition::{failing as failing_condition, source as condition_source};
 pub(crate) use self::denied::DeniedRight;
 pub(crate) use self::lost::has_word;
 pub use self::lost::lost;
@@ -159,13 +159,6 @@ impl Complaint {
             strength: Strength::Strong,
         }
     }
-}
-
-/// The first condition of an object that reports a failure, whatever its age.
-pub(crate) fn failing_condition(object: &Object) -> Option<String> {
-    condition::complaints(object, Timestamp::MIN)
-        .find(|complaint| complaint.is_failure)
-        .map(|complaint| complaint.text)
 }
 
 /// The most telling words of the object itself, and those of the events about it since its deletion.

@@ -84,7 +84,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 51] = [
+const HELPERS: [&str; 53] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -126,12 +126,14 @@ const HELPERS: [&str; 51] = [
     "operators/surroundings/described_fields",
     "operators/surroundings/empty_references",
     "operators/surroundings/labelled_set",
+    "operators/surroundings/listed_names",
     "operators/surroundings/mutating_policies",
     "operators/surroundings/named_in_labels",
     "operators/surroundings/neighbours",
     "operators/surroundings/switches",
     "operators/surroundings/volume_of_name",
     "operators/surroundings/owned_claims",
+    "operators/surroundings/owned_workloads",
     "operators/surroundings/selectors",
     "operators/surroundings/type_schema",
     "operators/trouble",

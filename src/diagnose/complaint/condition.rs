@@ -10,13 +10,15 @@ use crate::{diagnose::kinds::Condition, object::capitalized, snapshot::facts::Ob
 
 /// Words in types that are bad if they are True. `Recoverable` and `Terminal` are those of ACK
 /// (`aws-controllers-k8s/runtime:apis/core/v1alpha1/conditions.go`).
-const NEGATIVE: [&str; 12] = [
+const NEGATIVE: [&str; 14] = [
     "Error",
     "Fail",
     "Stalled",
     "Blocked",
     "Degraded",
     "Unavailable",
+    "Unreachable",
+    "Offline",
     "NotReady",
     "Denied",
     "Conflict",
@@ -83,6 +85,18 @@ fn complaint(object: &Object, condition: Condition<'_>, since: Timestamp) -> Opt
         };
         (complaint, !is_of_now)
     })
+}
+
+/// The first condition that reports a failure, or something bad that is True, whatever its age.
+pub(crate) fn failing(object: &Object) -> Option<String> {
+    let is_failing = |condition: &Condition<'_>| {
+        let text = join(condition.reason(), condition.message());
+        let is_failure = says(condition.kind(), &ERRORS) || reports_failure(&text);
+        let is_raised = condition.status() == "True" && says(condition.kind(), &NEGATIVE);
+        is_bad(*condition) && is_in_words(*condition) && (is_failure || is_raised)
+    };
+    let first = Condition::all(object).find(is_failing)?;
+    Some(shortened(&join(first.reason(), first.message())))
 }
 
 /// What the condition of a part of an object complains of. Gateway API has one for each parent of a route, and a policy one for

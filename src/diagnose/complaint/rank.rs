@@ -23,7 +23,8 @@ const CONSEQUENCE: [&str; 8] = [
     "stopped",
 ];
 
-/// The most telling of these. If several tell as much: that of the controller that put the finalizers on, then the newest.
+/// The most telling of these. If several tell as much: that of the controller that put the finalizers on, then prose before a
+/// bare state, then the newest.
 /// None if all of them are consequences.
 pub(super) fn most_telling(all: Vec<Complaint>) -> Option<Complaint> {
     let telling = all.into_iter().filter(|complaint| !is_consequence(complaint));
@@ -33,9 +34,17 @@ pub(super) fn most_telling(all: Vec<Complaint>) -> Option<Complaint> {
             complaint.is_failure,
             tells_of_a_wait(&complaint.text),
             complaint.is_of_holder,
+            !is_bare_state(&complaint.text),
             time,
         )
     })
+}
+
+/// Whether a text is the state of the object or of a part of it in one word: `state: Error`.
+fn is_bare_state(text: &str) -> bool {
+    let (field, state) = text.split_once(": ").unwrap_or_default();
+    let names_a_state = ["state", "phase"].iter().any(|name| field.starts_with(name));
+    names_a_state && !state.contains(' ')
 }
 
 /// Whether a text says that something is still waited for.
@@ -100,6 +109,13 @@ mod tests {
         assert_eq!(told(&all).as_deref(), Some("AccessDenied: no"));
         assert_eq!(told(&all[..2]).as_deref(), Some("waiting for the primary"));
         assert_eq!(told(&all[..1]).as_deref(), Some("GuestNotReady: no agent"));
+        let states = [
+            ("destroy failed, cannot get the program", true),
+            ("state: Error", true),
+            ("state of a: Error", true),
+        ];
+        let prose = Some("destroy failed, cannot get the program");
+        assert_eq!(told(&states).as_deref(), prose);
     }
 
     #[test]

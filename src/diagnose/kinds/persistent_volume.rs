@@ -195,7 +195,6 @@ mod tests {
             |volume| volume.csi_driver() => "d.example", absent "";
             |volume| volume.disk() => "vol-1", absent "";
             |volume| volume.host_path() => "/tmp/disk", absent "";
-            |volume| volume.is_of_type("csi") => true, absent false;
             |volume| volume.capacity() => "1Gi", absent "";
             |volume| volume.attributes_class() => "gold", absent "";
         );

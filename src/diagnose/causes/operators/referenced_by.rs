@@ -21,7 +21,8 @@ pub(crate) fn referencing_field(user: &Object, target: &Object) -> Option<String
 /// The same for an object that is known to use others of this kind. Its controller may have chosen one for it, and keeps that
 /// in the status: `status.admission.clusterQueue` of a `Workload`.
 pub(crate) fn using_field(user: &Object, target: &Object) -> Option<String> {
-    let listed = || own_fields(user).find_map(|(key, value)| find_in_list(key, key, value, target));
+    let listed =
+        || own_fields(user).find_map(|(key, value)| find_in_list(key, key, value, target, name_of_item));
     let chosen = || {
         let fields = user.value.get("status").and_then(Value::as_object)?;
         let mut now = fields.iter().filter(|(key, _)| !is_of_the_past(key));
@@ -41,30 +42,49 @@ fn own_fields(user: &Object) -> impl Iterator<Item = (&String, &Value)> {
     fields.filter(move |(key, _)| !other_fields.contains(&key.as_str()))
 }
 
+/// The name that an item of a list is, or has.
+fn name_of_item(item: &Value) -> Option<&str> {
+    item.get("name").unwrap_or(item).as_str()
+}
+
 /// The path of the item that names `target`, in a list that is called after its kind.
-fn find_in_list(path: &str, key: &str, value: &Value, target: &Object) -> Option<String> {
+fn find_in_list(
+    path: &str,
+    key: &str,
+    value: &Value,
+    target: &Object,
+    name_of: fn(&Value) -> Option<&str>,
+) -> Option<String> {
     if path.split('.').count() > limits::FIELD_DEPTH {
         return None;
     }
     match value {
         Value::Array(items) => items.iter().enumerate().find_map(|(place, item)| {
             let path = format!("{path}[{place}]");
-            let name = item.get("name").unwrap_or(item).as_str();
-            let is_it = name == Some(target.name())
+            let is_it = name_of(item) == Some(target.name())
                 && key
                     .strip_suffix('s')
                     .is_some_and(|one| is_called_after(one, &target.kind));
             if is_it {
                 Some(path)
             } else {
-                find_in_list(&path, key, item, target)
+                find_in_list(&path, key, item, target, name_of)
             }
         }),
         Value::Object(fields) => fields
             .iter()
-            .find_map(|(key, value)| find_in_list(&format!("{path}.{key}"), key, value, target)),
+            .find_map(|(key, value)| find_in_list(&format!("{path}.{key}"), key, value, target, name_of)),
         _ => None,
     }
+}
+
+/// The path of the name of `target` in a list of plain names that is called after its kind: `roles: [admin]` for a `Role`. Plain
+/// names define nothing.
+pub(crate) fn naming_item(user: &Object, target: &Object) -> Option<String> {
+    let is_near = user.resource != target.resource && is_in_namespace_of("", user, target);
+    let mut fields = own_fields(user);
+    let path = fields.find_map(|(key, value)| find_in_list(key, key, value, target, Value::as_str))?;
+    is_near.then_some(path)
 }
 
 /// Whether `child` was created for `parent`. An owner reference, a label or a field shows it. So does the namespace

@@ -45,6 +45,8 @@
 //! - The pods, Jobs and claims in its namespace, with their events.
 //! - The objects that its status lists, that it marked with a label, or that its finalizer is named after.
 //! - The objects that its spec or its labels name, and those that its spec selects.
+//! - The objects of its product whose names stand in its lists, and the Pods of those that are in trouble.
+//! - The Deployments and StatefulSets that it owns.
 //! - The defaults that stand for what its spec leaves empty.
 //! - The objects of its own group that name it, from any namespace.
 //! - The PersistentVolume of its name, and the only object of another kind of its group.
@@ -61,6 +63,7 @@ mod empty_references;
 mod finalizer_name;
 mod inventory;
 mod labelled_set;
+mod listed_names;
 mod mutating_policies;
 mod named_in_labels;
 mod named_in_words;
@@ -68,6 +71,7 @@ mod neighbours;
 mod owned_claims;
 mod owned_jobs;
 mod owned_pods;
+mod owned_workloads;
 mod product_types;
 mod references;
 mod referrers;
@@ -158,6 +162,13 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
         references::add_references(object, finding, view)
     };
     troubled.extend(named_in_labels::add_named(object, finding, view));
+    let listed = listed_names::add_listed_names(object, finding, view);
+    let is_new = |one: &Troubled| {
+        let known = |other: &Troubled| other.node.object == one.node.object;
+        !troubled.iter().any(known)
+    };
+    let listed: Vec<_> = listed.into_iter().filter(is_new).collect();
+    troubled.extend(listed);
     volume_of_name::add_volume(object, finding, view);
     empty_references::add_defaults(object, finding, view);
     selectors::add_empty(object, finding, view);
@@ -208,6 +219,10 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
         finding.wait.on.extend(shown.map(|one| one.node));
     } else if runs && finding.wait.on.is_empty() {
         finding.wait.on.extend(users);
+    }
+    if runs && is_free && is_complete {
+        let owned = owned_workloads::add_workloads(object, finding, view);
+        finding.wait.on.extend(owned);
     }
     if runs && finding.wait.on.iter().all(|blocker| blocker.rest) {
         let policies = mutating_policies::add_policies(object, finding, view);

@@ -5,7 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::{
-    diagnose::{causes::advice::explain_step, limits, model::Finding, view::View},
+    diagnose::{
+        causes::{advice::explain_step, storage::pvc_protection},
+        limits,
+        model::Finding,
+        view::View,
+    },
     object::ResourceType,
     snapshot::facts::Object,
 };
@@ -31,6 +36,7 @@ pub(super) fn add_listed(object: &Object, finding: &mut Finding, runs: bool, vie
             );
         }
     }
+    add_mounted(object, finding, &listed.found, view);
     let going: Vec<_> = listed
         .found
         .into_iter()
@@ -45,6 +51,25 @@ pub(super) fn add_listed(object: &Object, finding: &mut Finding, runs: bool, vie
         .take(limits::STEPS_FOR_EACH)
         .map(|(_, found)| explain_step(found, format!("see what holds {} {}", found.kind, found.name())));
     finding.steps.splice(0..0, steps);
+}
+
+/// Tells which listed claims are in use. A controller that wants to delete one waits for the Pods.
+fn add_mounted(object: &Object, finding: &mut Finding, listed: &[(String, &Object)], view: &View<'_>) {
+    let claims = listed
+        .iter()
+        .filter(|(_, found)| found.is("", "persistentvolumeclaims") && found.deletion().is_none());
+    let used = claims.filter_map(|(field, claim)| {
+        let users = pvc_protection::users(claim, view).ok()?;
+        let pod = users.first()?;
+        Some(format!(
+            "{field} lists PersistentVolumeClaim {}, which Pod {} uses",
+            claim.name(),
+            pod.name()
+        ))
+    });
+    for says in used.take(limits::NAMES_IN_SENTENCE) {
+        super::tell(object, finding, says);
+    }
 }
 
 /// What the lists of an object have.
@@ -69,7 +94,8 @@ fn collect<'a>(value: &Value, path: &str, object: &Object, view: &View<'a>, list
         }
         Value::Array(entries) => {
             for entry in entries.iter().take(limits::DEPLOYED_OBJECTS) {
-                let Some((ty, namespace, name)) = named(entry, object, view) else {
+                let claim = || claim(entry, path, object, view);
+                let Some((ty, namespace, name)) = named(entry, object, view).or_else(claim) else {
                     collect(entry, path, object, view, listed);
                     continue;
                 };
@@ -119,4 +145,20 @@ fn named<'a, 'e>(
         namespace => namespace,
     };
     (!name.is_empty() && ty.namespaced != namespace.is_empty()).then_some((ty, namespace, name))
+}
+
+/// The claim that an entry names, in a list that is called after claims: `protectedPVCs: [{name: data}]`.
+fn claim<'a, 'e>(
+    entry: &'e Value,
+    path: &str,
+    object: &'e Object,
+    view: &View<'a>,
+) -> Option<(&'a ResourceType, &'e str, &'e str)> {
+    let key = path.rsplit('.').next()?.to_lowercase();
+    let is_of_claims = ["pvcs", "persistentvolumeclaims"]
+        .iter()
+        .any(|end| key.ends_with(end));
+    let name = entry.get("name").unwrap_or(entry).as_str()?;
+    let ty = view.kind("", "PersistentVolumeClaim").filter(|_| is_of_claims)?;
+    (!name.is_empty() && !object.namespace().is_empty()).then_some((ty, object.namespace(), name))
 }

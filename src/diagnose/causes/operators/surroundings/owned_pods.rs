@@ -64,6 +64,21 @@ pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view:
     finding.steps.splice(0..0, steps);
 }
 
+/// The first Pod that was made for an object and is not ready, and why.
+pub(super) fn unready<'a>(object: &Object, view: &View<'a>) -> Option<(&'a Object, String)> {
+    if object.namespace().is_empty() {
+        return None;
+    }
+    let all = view.list("", "pods", object.namespace()).ok()?;
+    let why = |pod| Pod(pod).why_not_ready().map(|why| why.says);
+    let mut unready = all
+        .iter()
+        .filter(|pod| matches!(pod.condition("Ready"), Some(("False", ..))) && !Pod(pod).is_finished())
+        .take(limits::PODS_FOLLOWED_UP)
+        .filter_map(|pod| Some((pod, why(pod)?)));
+    unready.find(|(pod, _)| is_child(pod, object) || is_descendant(pod, object, view))
+}
+
 /// Whether an operator made the Pod as a part of this object. Helm gives the same label to all of a release, and a release may
 /// have the name of any object in it.
 fn is_part(pod: &Object, object: &Object) -> bool {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Named, Troubled, described_fields};
+use super::{Named, Troubled, described_fields, owned_pods};
 use crate::{
     diagnose::{
         causes::operators::{missing_reference, referenced_by::is_called_after, trouble::trouble},
@@ -61,7 +61,7 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
     for (is_by_kind, named) in all.into_iter().take(limits::REFERENCES) {
         let (field, ty, namespace, name) = &named;
         let trouble = match view.object(&ty.group, &ty.plural, namespace, name) {
-            Ok(Some(found)) => trouble(found, view),
+            Ok(Some(found)) => trouble(found, view).map(|why| with_pod(&why, found, view)),
             Ok(None) if is_by_kind => {
                 troubled.push(Troubled::told(object, finding, &named, None));
                 None
@@ -90,6 +90,14 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
         }
     }
     troubled
+}
+
+/// The trouble of an object with that of a Pod that was made for it, which may be the reason.
+fn with_pod(why: &str, found: &Object, view: &View<'_>) -> String {
+    match owned_pods::unready(found, view).filter(|_| is_custom_group(&found.resource.group)) {
+        Some((pod, says)) => format!("{why}. Its Pod {} is not ready: {says}", pod.name()),
+        None => why.to_owned(),
+    }
 }
 
 /// A search for fields that are called after a kind, and hold a name or a list of names.

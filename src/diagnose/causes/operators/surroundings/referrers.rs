@@ -3,7 +3,7 @@
 use super::{empty_references, product_types};
 use crate::{
     diagnose::{
-        causes::operators::referenced_by::referencing_field,
+        causes::operators::referenced_by::{naming_item, referencing_field},
         complaint::{complaints, has_word},
         limits,
         model::{Blocker, Evidence, Finding, Strength},
@@ -85,6 +85,7 @@ impl Names {
 fn how_named(other: &Object, object: &Object, view: &View<'_>) -> Option<Names> {
     let by_default = || empty_references::field_that_means(other, object, view).map(Names::ByDefault);
     referencing_field(other, object)
+        .or_else(|| naming_item(other, object))
         .map(Names::In)
         .or_else(by_default)
 }

@@ -1,5 +1,7 @@
 //! What stands around an object, and what does not count.
 
+mod lists;
+
 use serde_json::{Value, json};
 
 use crate::{

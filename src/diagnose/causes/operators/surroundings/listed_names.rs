@@ -1,0 +1,97 @@
+//! The objects whose names stand in a list of an object, called after the last word of their kind: `clusters: [{name: a}]` for
+//! a `KubeFedCluster`, in whatever namespace.
+//!
+//! Such a name may be of something else. So only an object that exists, belongs to the same product, and is in trouble is told
+//! of.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::Troubled;
+use crate::{
+    diagnose::{
+        causes::operators::{missing_reference::wishes, referenced_by::is_called_after, trouble::trouble},
+        limits,
+        model::Finding,
+        view::View,
+    },
+    object::{ResourceType, is_product_group},
+    snapshot::facts::Object,
+};
+
+/// Says which of them is being deleted or is not ready, and returns them.
+pub(super) fn add_listed_names(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Troubled> {
+    let mut lists = BTreeMap::new();
+    let status = object.value.get("status").map(|status| ("status", status));
+    for (field, value) in wishes(object).chain(status) {
+        collect(value, field, &mut lists);
+    }
+    let mut told = Vec::new();
+    let types = related_types(object, view);
+    for (field, names) in lists {
+        let key = field.rsplit('.').next().unwrap_or_default();
+        let one = key.strip_suffix('s').unwrap_or(key);
+        let mut called = types.iter().filter(|ty| is_called_after(one, &ty.kind));
+        let (Some(ty), None) = (called.next(), called.next()) else {
+            continue;
+        };
+        // Types that could not be listed are a gap of the diagnosis.
+        let all = view.list(&ty.group, &ty.plural, "").unwrap_or_default();
+        let named = all.iter().filter(|other| names.contains(&other.name()));
+        let troubled = named.filter_map(|other| Some((other, trouble(other, view)?)));
+        for (found, why) in troubled.take(limits::NAMES_IN_SENTENCE) {
+            let named = (
+                field.clone(),
+                *ty,
+                found.namespace().to_owned(),
+                found.name().to_owned(),
+            );
+            told.push(Troubled::told(object, finding, &named, Some(&why)));
+        }
+    }
+    told
+}
+
+/// The other types of the product, judging by the domain of their groups: `core.kubefed.io` for `types.kubefed.io`.
+fn related_types<'a>(object: &Object, view: &View<'a>) -> Vec<&'a ResourceType> {
+    let domain = |group: &str| {
+        let parent = group.split_once('.').map(|(_, parent)| parent.to_owned());
+        parent
+            .filter(|parent| parent.contains('.'))
+            .unwrap_or_else(|| group.to_owned())
+    };
+    let group = &object.resource.group;
+    if !is_product_group(group) {
+        return Vec::new();
+    }
+    let own = domain(group);
+    let is_related = |ty: &&ResourceType| {
+        is_product_group(&ty.group) && domain(&ty.group) == own && ty.name() != object.resource.name()
+    };
+    view.types().iter().filter(is_related).collect()
+}
+
+/// Collects the names in the lists at this path and below it, by the path of their list.
+fn collect<'v>(value: &'v Value, path: &str, lists: &mut BTreeMap<String, Vec<&'v str>>) {
+    if path.split('.').count() > limits::FIELD_DEPTH || lists.len() >= limits::REFERENCES_COUNTED {
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            for (key, inner) in fields.iter().filter(|(key, _)| *key != "conditions") {
+                collect(inner, &format!("{path}.{key}"), lists);
+            }
+        }
+        Value::Array(items) => {
+            let items = items.iter().take(limits::REFERENCES_COUNTED);
+            for item in items {
+                match item.get("name").unwrap_or(item).as_str() {
+                    Some(name) => lists.entry(path.to_owned()).or_default().push(name),
+                    None => collect(item, path, lists),
+                }
+            }
+        }
+        _ => {}
+    }
+}
