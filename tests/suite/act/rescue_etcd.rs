@@ -286,6 +286,7 @@ fn a_key_keeps_its_lease_and_an_event_says_who_did_it() {
 
 /// `--storage-media-type=application/json`: the API server stores its own types as JSON, too.
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_cluster_that_stores_json_is_edited_as_json() {
     let cluster = Cluster::with(&Options {
         apiserver_args: &["--storage-media-type=application/json"],

@@ -70,6 +70,7 @@ fn is_open(command: &str) -> bool {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn every_printed_command_works_on_its_cluster() {
     let cluster = Cluster::start();
     stuck::example_cluster(&cluster);

@@ -89,6 +89,7 @@ fn watches_tell_what_changes_and_survive_a_restart_of_the_api_server() {
 
 /// No watch can go on where it was, and the events of that time are gone.
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn what_goes_while_the_store_is_compacted_is_told_after_reading_again() {
     let cluster = Cluster::with(&Options {
         controller_manager: false,

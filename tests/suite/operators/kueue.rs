@@ -60,6 +60,7 @@ fn kueue_crashes() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn kueue_is_scaled_to_zero() {
     CASE.an_operator_that_is_scaled_to_zero();
 }

@@ -41,6 +41,7 @@ fn changed(cluster: &Cluster, from: u64) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_prefix_is_found_and_no_other_key_changes() {
     for prefix in ["/kubernetes.io", "/other", "/deep/er/one"] {
         let cluster = cluster(prefix);
@@ -58,6 +59,7 @@ fn a_prefix_is_found_and_no_other_key_changes() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_prefix_that_is_given_is_the_only_one() {
     let cluster = cluster("/other");
     let case = held(&cluster, "given-prefix");

@@ -98,6 +98,7 @@ fn what_is_more_than_one_object_is_refused_before_etcd_is_asked() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn an_etcd_that_is_not_that_of_the_cluster_is_not_believed() {
     let case = Case::held(Cluster::shared(), "unreached", &[HOLD]);
     let own = case.cluster.etcd_words();
@@ -135,6 +136,7 @@ fn an_etcd_that_is_not_that_of_the_cluster_is_not_believed() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn an_encrypted_object_is_refused_and_the_way_without_etcd_offered() {
     let config = json!({"apiVersion": "apiserver.config.k8s.io/v1", "kind": "EncryptionConfiguration", "resources": [{
     "resources": ["configmaps", "persistentvolumes"],

@@ -47,6 +47,7 @@ pub fn loses_its_version(cluster: &Cluster, group: &str) {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_missing_stored_version_and_a_definition_that_serves_none() {
     let cluster = &Cluster::start();
     custom_type(cluster, GROUP, "gears", "Gear");

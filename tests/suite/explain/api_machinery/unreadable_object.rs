@@ -122,6 +122,7 @@ fn objects_whose_encryption_key_was_changed_are_unreadable() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_damaged_object_is_deleted_without_being_read() {
     if !has("the unsafe deletion of KEP-3926", 32) {
         return;

@@ -156,6 +156,7 @@ fn stories(cluster: &Cluster, targets: &[(String, &str)]) -> Vec<(String, String
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn the_verdict_is_rejected_if_and_only_if_the_server_rejects() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let rounds = number("FINALIZERS_ADMISSION_ROUNDS").unwrap_or(ROUNDS);

@@ -26,6 +26,7 @@ fn owner_is_deleted(cluster: &Cluster) {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn an_old_garbage_collector_stops_at_a_type_that_cannot_be_listed() {
     let cluster = &Cluster::with(&Options {
         // The controller waits for that type forever.
@@ -57,6 +58,7 @@ fn an_old_garbage_collector_stops_at_a_type_that_cannot_be_listed() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_newer_garbage_collector_continues_without_that_type() {
     let cluster = &Cluster::start();
     type_without_its_conversion_webhook(cluster);

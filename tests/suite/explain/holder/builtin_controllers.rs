@@ -216,6 +216,7 @@ fn a_snapshot_controller_without_a_right_scaled_to_zero_and_stopped() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_disabled_controller_and_one_without_its_right_are_named() {
     let cluster = &Cluster::with(&Options {
         controller_manager_args: &["--controllers=*,-persistentvolume-protection-controller"],

@@ -37,6 +37,7 @@ fn taken(ns: &Namespace) -> String {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn all_snapshots_wait_for_the_snapshot_controller() {
     // A cluster has only one, so this test has a cluster of its own.
     let cluster = &Cluster::start();

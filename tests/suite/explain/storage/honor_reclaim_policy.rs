@@ -37,6 +37,7 @@ fn disk(cluster: &Cluster, volume: &str) -> PathBuf {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn a_volume_of_the_built_in_provisioner_keeps_its_disk_from_leaking() {
     let cluster = Cluster::with(&Options {
         controller_manager_args: &["--enable-hostpath-provisioner"],
@@ -57,6 +58,7 @@ fn a_volume_of_the_built_in_provisioner_keeps_its_disk_from_leaking() {
 }
 
 #[test]
+#[ignore = "takes minutes: scripts/long slow"]
 fn without_the_gate_the_disk_leaks() {
     if is_since(33) {
         eprintln!("left out: HonorPVReclaimPolicy cannot be switched off since Kubernetes 1.33");
