@@ -39,13 +39,17 @@ pub(super) fn add_workloads(object: &Object, finding: &mut Finding, view: &View<
         1 => ", which runs on".to_owned(),
         many => format!(" and {} more, which run on", many - 1),
     };
-    finding.say(format!(
-        "It owns {} {}{runs}: the garbage collector deletes what it owns only after it is gone",
-        first.kind,
-        first.name()
-    ));
+    // What runs on tells more than who probably is its controller.
+    finding.wait.said.now.insert(
+        0,
+        format!(
+            "It owns {} {}{runs}: the garbage collector deletes what it owns only after it is gone",
+            first.kind,
+            first.name()
+        ),
+    );
     let shown = owned.iter().take(limits::NAMES_IN_SENTENCE);
     shown
-        .map(|one| super::only_named(one.reference(), "runs on, and it owns it".to_owned()))
+        .map(|one| super::only_named(one.reference(), "is owned by it, and runs on".to_owned()))
         .collect()
 }

@@ -61,7 +61,7 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
     for (is_by_kind, named) in all.into_iter().take(limits::REFERENCES) {
         let (field, ty, namespace, name) = &named;
         let trouble = match view.object(&ty.group, &ty.plural, namespace, name) {
-            Ok(Some(found)) => trouble(found, view).map(|why| with_pod(&why, found, view)),
+            Ok(Some(found)) => trouble(found, view).map(|why| (with_pod(&why, found, view), why)),
             Ok(None) if is_by_kind => {
                 troubled.push(Troubled::told(object, finding, &named, None));
                 None
@@ -85,8 +85,9 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
                 None
             }
         };
-        if let Some(trouble) = trouble {
-            troubled.push(Troubled::told(object, finding, &named, Some(&trouble)));
+        if let Some((in_full, why)) = trouble {
+            super::tell_of_named(object, finding, &named, &in_full);
+            troubled.push(Troubled::of(&named, Some(&why)));
         }
     }
     troubled
