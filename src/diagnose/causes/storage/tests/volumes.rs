@@ -322,7 +322,7 @@ fn the_step_for_an_error_reads_the_log_of_the_pod_that_leads_the_sidecar() {
         ];
         text(&World::of(objects).explain_first())
     };
-    let log = "kubectl logs csi-0 -n kube-system --all-containers --prefix --since=10m";
+    let log = "kubectl logs csi-0 --all-containers --prefix --since=10m -n kube-system";
     assert!(world("csi-0", "rpc error: disk is on fire").contains(log));
     assert!(world("csi-0", "rpc error: code = Unavailable desc = x").contains(log));
     // A Pod on the network of its node signs with the name of the node.

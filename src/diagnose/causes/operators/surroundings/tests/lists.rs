@@ -167,7 +167,7 @@ fn a_claim_that_its_status_lists_is_told_with_the_pod_that_uses_it() {
         json!({"metadata": {"name": "data", "namespace": "ns"}, "spec": {}}),
     );
     let pod = |claim: &str| {
-        let value = json!({"metadata": {"name": "web", "namespace": "ns"}, "spec": {"volumes": [
+        let value = json!({"metadata": {"name": "web", "namespace": "ns"}, "spec": {"nodeName": "n", "volumes": [
             {"name": "d", "persistentVolumeClaim": {"claimName": claim}}]}, "status": {"phase": "Running"}});
         object("", "pods", "Pod", value)
     };
