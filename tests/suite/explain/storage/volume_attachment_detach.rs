@@ -39,7 +39,7 @@ fn a_disk_that_cannot_be_detached_names_its_reason() {
     });
     let pv = format!("pv/{volume}");
     let said = explain(cluster, &[&pv], None);
-    withstands_less(cluster, &pv, "", 14);
+    withstands_less(cluster, &pv, "", 15);
     assert_eq!(
         wait_for(&said, "external-attacher")["verdict"],
         "waiting",

@@ -40,7 +40,7 @@ fn stuck_snapshots_and_contents_name_their_cause() {
             .contains("repair what the driver complains of")
     });
     let said = explain(cluster, &target, None);
-    withstands_real_rights(cluster, "volumesnapshot/one", ns.name(), 15);
+    withstands_real_rights(cluster, "volumesnapshot/one", ns.name(), 16);
     let held = wait_for(&said, "volumesnapshot-bound-protection");
     assert_eq!(held["verdict"], "waiting", "{said:#}");
     assert_eq!(held["blockers"][0]["object"]["name"], one);
