@@ -1,8 +1,8 @@
-//! The objects whose names stand in a list of an object, called after the last word of their kind: `clusters: [{name: a}]` for
-//! a `KubeFedCluster`, in whatever namespace.
+//! The objects that a list names, if it is called after the last word of their kind: `clusters: [{name: a}]` for a
+//! `KubeFedCluster`. They may be in any namespace.
 //!
-//! Such a name may be of something else. So only an object that exists, belongs to the same product, and is in trouble is told
-//! of.
+//! Such a name may belong to something else. So an object is told of only if it exists, is of the same product, and is in
+//! trouble.
 
 use std::collections::BTreeMap;
 

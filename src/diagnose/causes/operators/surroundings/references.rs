@@ -93,7 +93,7 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
     troubled
 }
 
-/// The trouble of an object with that of a Pod that was made for it, which may be the reason.
+/// The trouble of an object, and of a Pod that was made for it. The Pod may be the reason.
 fn with_pod(why: &str, found: &Object, view: &View<'_>) -> String {
     match owned_pods::unready(found, view).filter(|_| is_custom_group(&found.resource.group)) {
         Some((pod, says)) => format!("{why}. Its Pod {} is not ready: {says}", pod.name()),
