@@ -155,20 +155,7 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     inventory::add_listed(object, finding, runs, view);
     labelled_set::add_members(object, finding, runs, view);
     finalizer_name::add_namesakes(object, finding, runs, view);
-    let mut troubled = if object.is("", "pods") {
-        // A Pod needs what it names to start, and not to end.
-        Vec::new()
-    } else {
-        references::add_references(object, finding, view)
-    };
-    troubled.extend(named_in_labels::add_named(object, finding, view));
-    let listed = listed_names::add_listed_names(object, finding, view);
-    let is_new = |one: &Troubled| {
-        let known = |other: &Troubled| other.node.object == one.node.object;
-        !troubled.iter().any(known)
-    };
-    let listed: Vec<_> = listed.into_iter().filter(is_new).collect();
-    troubled.extend(listed);
+    let troubled = add_named(object, finding, view);
     volume_of_name::add_volume(object, finding, view);
     empty_references::add_defaults(object, finding, view);
     selectors::add_empty(object, finding, view);
@@ -184,21 +171,7 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
         mark_stalled(object, finding, is_described, view);
     }
     if finding.wait.verdict == Verdict::Stalled {
-        if troubled.iter().any(|one| one.exists) || !troubled.is_empty() && finding.wait.trial.is_some() {
-            // What is in trouble may be what its controller waits for. Or it acts, and its update is refused.
-            finding.wait.verdict = Verdict::Waiting;
-        } else {
-            // What is missing does not come back by itself, so nobody can wait for it.
-            if !troubled.is_empty() {
-                refute_work(finding);
-            }
-            if !is_complete {
-                // It may wait for something that was not read.
-                finding.wait.verdict = Verdict::Unknown;
-            } else if troubled.is_empty() {
-                update_rejected::doubt_stalled(finding);
-            }
-        }
+        weigh_stalled(finding, &troubled, is_complete);
     }
     if runs && is_free {
         add_visit(object, finding, view);
@@ -227,6 +200,45 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     if runs && finding.wait.on.iter().all(|blocker| blocker.rest) {
         let policies = mutating_policies::add_policies(object, finding, view);
         finding.wait.on.extend(policies);
+    }
+}
+
+/// Tells of the objects that its fields, labels and lists name, and returns those that are missing or in trouble.
+fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Troubled> {
+    let mut troubled = if object.is("", "pods") {
+        // A Pod needs what it names to start, and not to end.
+        Vec::new()
+    } else {
+        references::add_references(object, finding, view)
+    };
+    troubled.extend(named_in_labels::add_named(object, finding, view));
+    for listed in listed_names::add_listed_names(object, finding, view) {
+        if !troubled
+            .iter()
+            .any(|known| known.node.object == listed.node.object)
+        {
+            troubled.push(listed);
+        }
+    }
+    troubled
+}
+
+/// Weighs whether a controller that has not acted for long may still wait for something.
+fn weigh_stalled(finding: &mut Finding, troubled: &[Troubled], is_complete: bool) {
+    if troubled.iter().any(|one| one.exists) || !troubled.is_empty() && finding.wait.trial.is_some() {
+        // What is in trouble may be what its controller waits for. Or it acts, and its update is refused.
+        finding.wait.verdict = Verdict::Waiting;
+        return;
+    }
+    // What is missing does not come back by itself, so nobody can wait for it.
+    if !troubled.is_empty() {
+        refute_work(finding);
+    }
+    if !is_complete {
+        // It may wait for something that was not read.
+        finding.wait.verdict = Verdict::Unknown;
+    } else if troubled.is_empty() {
+        update_rejected::doubt_stalled(finding);
     }
 }
 
