@@ -23,8 +23,8 @@ const CONSEQUENCE: [&str; 8] = [
     "stopped",
 ];
 
-/// The most telling of these. If several tell as much: that of the controller that put the finalizers on, then prose before a
-/// bare state, then the newest.
+/// The most telling of these. Of several that tell as much, the words of the controller that put the finalizers on come first.
+/// Prose then comes before a bare state, and the newest first.
 /// None if all of them are consequences.
 pub(super) fn most_telling(all: Vec<Complaint>) -> Option<Complaint> {
     let telling = all.into_iter().filter(|complaint| !is_consequence(complaint));

@@ -43,7 +43,7 @@ fn own_fields(user: &Object) -> impl Iterator<Item = (&String, &Value)> {
 }
 
 /// The name that an item of a list is, or has.
-fn name_of_item(item: &Value) -> Option<&str> {
+pub(crate) fn name_of_item(item: &Value) -> Option<&str> {
     item.get("name").unwrap_or(item).as_str()
 }
 

@@ -226,11 +226,11 @@ fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Tro
 /// Weighs whether a controller that has not acted for long may still wait for something.
 fn weigh_stalled(finding: &mut Finding, troubled: &[Troubled], is_complete: bool) {
     if troubled.iter().any(|one| one.exists) || !troubled.is_empty() && finding.wait.trial.is_some() {
-        // What is in trouble may be what its controller waits for. Or it acts, and its update is refused.
+        // Its controller may wait for an object in trouble. Or it acts, and its update is refused.
         finding.wait.verdict = Verdict::Waiting;
         return;
     }
-    // What is missing does not come back by itself, so nobody can wait for it.
+    // A missing object does not come back by itself, so nobody can wait for it.
     if !troubled.is_empty() {
         refute_work(finding);
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::{advice::explain_step, storage::pvc_protection},
+        causes::{advice::explain_step, operators::referenced_by::name_of_item, storage::pvc_protection},
         limits,
         model::Finding,
         view::View,
@@ -158,7 +158,7 @@ fn claim<'a, 'e>(
     let is_of_claims = ["pvcs", "persistentvolumeclaims"]
         .iter()
         .any(|end| key.ends_with(end));
-    let name = entry.get("name").unwrap_or(entry).as_str()?;
+    let name = name_of_item(entry)?;
     let ty = view.kind("", "PersistentVolumeClaim").filter(|_| is_of_claims)?;
     (!name.is_empty() && !object.namespace().is_empty()).then_some((ty, object.namespace(), name))
 }

@@ -11,7 +11,11 @@ use serde_json::Value;
 use super::Troubled;
 use crate::{
     diagnose::{
-        causes::operators::{missing_reference::wishes, referenced_by::is_called_after, trouble::trouble},
+        causes::operators::{
+            missing_reference::wishes,
+            referenced_by::{is_called_after, name_of_item},
+            trouble::trouble,
+        },
         limits,
         model::Finding,
         view::View,
@@ -86,7 +90,7 @@ fn collect<'v>(value: &'v Value, path: &str, lists: &mut BTreeMap<String, Vec<&'
         Value::Array(items) => {
             let items = items.iter().take(limits::REFERENCES_COUNTED);
             for item in items {
-                match item.get("name").unwrap_or(item).as_str() {
+                match name_of_item(item) {
                     Some(name) => lists.entry(path.to_owned()).or_default().push(name),
                     None => collect(item, path, lists),
                 }

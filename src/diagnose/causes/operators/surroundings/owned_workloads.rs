@@ -39,7 +39,7 @@ pub(super) fn add_workloads(object: &Object, finding: &mut Finding, view: &View<
         1 => ", which runs on".to_owned(),
         many => format!(" and {} more, which run on", many - 1),
     };
-    // What runs on tells more than who probably is its controller.
+    // A workload that runs on tells more than the probable name of the controller.
     finding.wait.said.now.insert(
         0,
         format!(

@@ -95,7 +95,9 @@ pub(super) fn add_references(object: &Object, finding: &mut Finding, view: &View
 
 /// The trouble of an object, and of a Pod that was made for it. The Pod may be the reason.
 fn with_pod(why: &str, found: &Object, view: &View<'_>) -> String {
-    match owned_pods::unready(found, view).filter(|_| is_custom_group(&found.resource.group)) {
+    let is_custom = is_custom_group(&found.resource.group);
+    let pod = is_custom.then(|| owned_pods::unready(found, view)).flatten();
+    match pod {
         Some((pod, says)) => format!("{why}. Its Pod {} is not ready: {says}", pod.name()),
         None => why.to_owned(),
     }
