@@ -25,9 +25,9 @@ fn tells_to_delete(text: &str) -> bool {
 
 /// A loss stands in capitals, so that a tired reader sees it.
 fn names_a_loss(text: &str) -> bool {
-    const LOSSES: [&str; 18] = [
-        "CHECKED", "CUT", "DAMAGED", "DELET", "DESTR", "DROP", "END", "ENFORCED", "EVICT", "LEAK", "LOS",
-        "RELEASED", "REMOVE", "REVOKE", "SHUT", "STOP", "WIPE", "WRITERS",
+    const LOSSES: [&str; 19] = [
+        "CHECKED", "CUT", "DAMAGED", "DELET", "DESTR", "DROP", "END", "ENFORCED", "EVICT", "KILL", "LEAK",
+        "LOS", "RELEASED", "REMOVE", "REVOKE", "SHUT", "STOP", "WIPE", "WRITERS",
     ];
     text.split(|c: char| !c.is_alphanumeric())
         .any(|word| word.len() > 2 && LOSSES.iter().any(|loss| word.starts_with(loss)))

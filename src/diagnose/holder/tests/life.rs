@@ -103,14 +103,14 @@ fn steps_depend_on_the_state_of_the_controller() {
 
 #[test]
 fn a_restore_that_loses_nothing_is_shown_while_the_controller_is_unknown() {
-    let login = object(
-        "secrets.hashicorp.com",
-        "vaultauths",
-        "VaultAuth",
-        json!({"metadata": {"name": "app", "namespace": "shop", "deletionTimestamp": "2026-01-01T09:00:00Z",
-            "deletionGracePeriodSeconds": 0, "finalizers": ["vaultauth.secrets.hashicorp.com/finalizer"]}}),
+    let samples = object(
+        "samples.operator.openshift.io",
+        "configs",
+        "Config",
+        json!({"metadata": {"name": "cluster", "deletionTimestamp": "2026-01-01T09:00:00Z",
+            "deletionGracePeriodSeconds": 0, "finalizers": ["samples.operator.openshift.io/finalizer"]}}),
     );
-    let diagnosis = World::of([]).hiding_everything().explain(&login);
+    let diagnosis = World::of([]).hiding_everything().explain(&samples);
     let asked = |step: &Step| step.when == When::HolderGone && step.text.contains("Restore the operator");
     assert!(diagnosis.steps.iter().any(asked), "{diagnosis:#?}");
 }

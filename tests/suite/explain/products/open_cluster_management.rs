@@ -51,7 +51,7 @@ fn a_managed_cluster_waits_for_work_that_only_its_agent_can_end() {
     );
     let story = told(cluster, &target, "");
     story
-        .says("was made for it, is being deleted")
+        .says("was made for it and is being deleted")
         .never_says("app-of-another")
         .never_advises("finalizers remove")
         .is_careful();
@@ -68,7 +68,7 @@ fn a_managed_cluster_waits_for_work_that_only_its_agent_can_end() {
     assert_eq!(story.verdict(cleanup), "unknown", "{story}");
     story
         .says("in another cluster")
-        .says("orphaned-objects")
+        .says("data-loss")
         .never_says("It runs")
         .never_says("It is gone")
         .never_advises("finalizers remove")
