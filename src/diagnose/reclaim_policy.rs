@@ -70,6 +70,19 @@ pub(crate) fn type_without_deleter(volume: &Object) -> Option<&'static str> {
         .or(is_kept_directory.then_some("hostPath"))
 }
 
+/// Types of disks that kube-controller-manager empties under the deprecated policy `Recycle`
+/// (`kubernetes/kubernetes:pkg/volume/nfs/nfs.go` and `pkg/volume/hostpath/host_path.go` Recycle). A volume of another type
+/// becomes `Failed`, and its data stay.
+const RECYCLED: [&str; 2] = ["nfs", "hostPath"];
+
+/// Whether the policy makes kube-controller-manager delete all files of the volume once it is released.
+pub(crate) fn is_emptied(volume: &Object) -> bool {
+    policy(volume) == "Recycle"
+        && RECYCLED
+            .into_iter()
+            .any(|source| PersistentVolume(volume).is_of_type(source))
+}
+
 /// Whether the policy makes somebody delete the disk once the volume is released.
 pub(crate) fn deletes_disk(volume: &Object) -> bool {
     policy(volume) == "Delete" && type_without_deleter(volume).is_none()
@@ -77,11 +90,12 @@ pub(crate) fn deletes_disk(volume: &Object) -> bool {
 
 /// What becomes of the disk when nothing holds the volume any more.
 pub(crate) fn disk_fate(volume: &Object) -> Fate {
-    match policy(volume) {
-        _ if is_leaked(volume) => Fate::Leaked,
-        "Recycle" => Fate::Destroyed,
-        _ if deletes_disk(volume) => Fate::Destroyed,
-        _ => Fate::Kept,
+    if is_leaked(volume) {
+        Fate::Leaked
+    } else if is_emptied(volume) || deletes_disk(volume) {
+        Fate::Destroyed
+    } else {
+        Fate::Kept
     }
 }
 
@@ -125,7 +139,12 @@ pub(crate) fn fate_without_claim(volume: &Object) -> String {
 
 /// The disk of a volume, where a label before it says what happens to it.
 pub(crate) fn disk_by_policy(volume: &Object) -> String {
-    format!("the disk {} (reclaim policy {})", disk(volume), policy(volume))
+    let files = if is_emptied(volume) { "all files on " } else { "" };
+    format!(
+        "{files}the disk {} (reclaim policy {})",
+        disk(volume),
+        policy(volume)
+    )
 }
 
 /// What happens to the disk when nothing holds the volume any more.
@@ -144,6 +163,9 @@ pub(crate) fn fate(volume: &Object) -> String {
             why_no_reclaim_finalizer(volume)
         ),
         "Delete" => format!("the disk {disk} IS DESTROYED (reclaim policy Delete)"),
+        policy if is_emptied(volume) => {
+            format!("the disk {disk} stays, and ALL FILES ON IT ARE DELETED (reclaim policy {policy})")
+        }
         policy => format!("the disk {disk} stays (reclaim policy {policy})"),
     }
 }
@@ -190,4 +212,39 @@ pub(crate) fn other_finalizer(volume: &Object) -> Option<String> {
     names.find(|name| {
         name != "kubernetes.io/pv-protection" && !is_reclaim_finalizer(name) && !name.starts_with(ATTACHER)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::diagnose::testing::world::bare;
+
+    fn released(source: &str, spec: &Value, policy: &str) -> Object {
+        let value = json!({"metadata": {"name": "v"}, "status": {"phase": "Released"},
+            "spec": {source: spec, "persistentVolumeReclaimPolicy": policy}});
+        bare("", "persistentvolumes", "PersistentVolume", value)
+    }
+
+    #[test]
+    fn the_policy_recycle_empties_only_what_kubernetes_can_recycle() {
+        let csi = json!({"driver": "d.example.com", "volumeHandle": "disk-1"});
+        let nfs = json!({"server": "s", "path": "/"});
+        for (source, spec, policy, expected) in [
+            ("nfs", &nfs, "Recycle", Fate::Destroyed),
+            ("nfs", &nfs, "Delete", Fate::Kept),
+            ("csi", &csi, "Recycle", Fate::Kept),
+            ("csi", &csi, "Retain", Fate::Kept),
+        ] {
+            let volume = released(source, spec, policy);
+            assert_eq!(disk_fate(&volume), expected, "{source} {policy}");
+            let says = fate(&volume);
+            assert_eq!(
+                says.contains("ALL FILES ON IT ARE DELETED"),
+                expected == Fate::Destroyed,
+                "{says}"
+            );
+        }
+    }
 }

@@ -29,12 +29,14 @@ pub(crate) fn add_disks<'a>(
         }
     };
     let mut destroyed = Vec::new();
+    let mut emptied = Vec::new();
     let mut leaked = Vec::new();
     let mut by_hand = Vec::new();
     let mut kept = Vec::new();
     for volume in volumes {
         match reclaim_policy::disk_fate(volume) {
             Fate::Leaked => leaked.push(volume),
+            Fate::Destroyed if reclaim_policy::is_emptied(volume) => emptied.push(volume),
             Fate::Destroyed => destroyed.push(volume),
             _ if reclaim_policy::policy(volume) == "Delete" => by_hand.push(volume),
             _ => kept.push(volume),
@@ -43,6 +45,11 @@ pub(crate) fn add_disks<'a>(
     let mut add =
         |fate, because, volumes: &[&Object]| add_disks_with_fate(fate, which, because, volumes, impact);
     add(Fate::Destroyed, "their reclaim policy is Delete", &destroyed);
+    add(
+        Fate::Destroyed,
+        "all files on them are deleted: their reclaim policy is Recycle",
+        &emptied,
+    );
     add(
         Fate::Leaked,
         "their volumes are being deleted already, and no finalizer makes anybody delete the disks",
@@ -58,6 +65,7 @@ pub(crate) fn add_disks<'a>(
         "their reclaim policy is Retain; the volumes are Released then",
         &kept,
     );
+    destroyed.extend(emptied);
     if !destroyed.is_empty() {
         let text = "Keep the disks: set the volumes to Retain first. Nobody then deletes the disks when the claims go.";
         let step = advice::keep_disks(When::KeepData, text.into(), &destroyed);

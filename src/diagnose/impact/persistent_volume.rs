@@ -86,6 +86,9 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
         ),
         "Released" if deletes && !reclaimed => (Fate::Leaked, reclaim_policy::fate_without_claim(volume)),
         "Released" if deletes => (Fate::Destroyed, reclaim_policy::disk_by_policy(volume)),
+        "Bound" | "Released" if reclaim_policy::is_emptied(volume) => {
+            (Fate::Destroyed, reclaim_policy::disk_by_policy(volume))
+        }
         // The cause of its finalizer says what then holds it for ever.
         _ => (Fate::Kept, reclaim_policy::fate_without_claim(volume)),
     };

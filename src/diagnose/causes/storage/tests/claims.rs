@@ -138,11 +138,6 @@ fn a_step_that_lets_a_disk_go_says_what_becomes_of_it() {
             "The disk disk-1 is DESTROYED (reclaim policy Delete).",
         ),
         (
-            "Recycle",
-            Fate::Destroyed,
-            "The disk disk-1 is DESTROYED (reclaim policy Recycle).",
-        ),
-        (
             "",
             Fate::Unknown,
             "Whether the disk disk-1 is DESTROYED is not known",
