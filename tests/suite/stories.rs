@@ -65,9 +65,11 @@ enum Set {
     Fifteenth,
     Sixteenth,
     Seventeenth,
+    Eighteenth,
+    Nineteenth,
 }
 
-const SETS: [Set; 17] = [
+const SETS: [Set; 19] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -85,6 +87,8 @@ const SETS: [Set; 17] = [
     Set::Fifteenth,
     Set::Sixteenth,
     Set::Seventeenth,
+    Set::Eighteenth,
+    Set::Nineteenth,
 ];
 
 #[derive(Debug, PartialEq, Eq)]
