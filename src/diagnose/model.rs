@@ -270,6 +270,8 @@ pub struct Known {
     pub consequence: Consequence,
     /// The things that are left behind or lost.
     pub cost: String,
+    /// Whether only words tell what its controller waits for. Then any object may keep it.
+    pub is_only_told: bool,
 }
 
 impl Wait {

@@ -381,6 +381,16 @@ impl Object {
             .is_some_and(|fields| fields.keys().any(|key| key != "metadata"))
     }
 
+    /// A copy of it as it would be in this namespace.
+    #[must_use]
+    pub fn in_namespace(&self, namespace: &str) -> Self {
+        let mut copy = self.clone();
+        if let Some(field) = copy.value.pointer_mut("/metadata/namespace") {
+            *field = namespace.into();
+        }
+        copy
+    }
+
     /// Whether it is an event about an object with this kind and name.
     pub fn is_about(&self, kind: &str, name: &str) -> bool {
         self.text("/involvedObject/kind") == kind && self.text("/involvedObject/name") == name

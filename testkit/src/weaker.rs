@@ -131,6 +131,8 @@ fn is_a_lead(words: &str) -> bool {
         "names it in ",
         "finalizer is named after ",
         " was made for it, ",
+        " belongs to it, and is being deleted",
+        " of the same ",
         " is listed in its ",
         " is of its node ",
         " has its label ",

@@ -84,7 +84,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 53] = [
+const HELPERS: [&str; 57] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -107,12 +107,16 @@ const HELPERS: [&str; 53] = [
     "operators/surroundings/finalizer_name",
     "operators/surroundings/inventory",
     "operators/surroundings/named_in_words",
+    "operators/surroundings/named_settings",
     "operators/surroundings/owned_jobs",
+    "operators/surroundings/owned_objects",
     "operators/surroundings/owned_pods",
     "operators/surroundings/product_types",
     "operators/surroundings/references",
     "operators/surroundings/referrers",
     "operators/surroundings/services",
+    "operators/surroundings/sibling_pods",
+    "operators/surroundings/status_users",
     "operators/waits_for/objects",
     "operators/waits_for/state",
     "pods/kubelet",

@@ -61,12 +61,15 @@ pub(crate) fn tells_of_use(text: &str) -> bool {
         .any(|word| text.contains(word))
 }
 
-/// Whether a text says that something waits for the end of what it names: `refused while Config a exists`.
+/// Whether a clause of a text says that something waits for the end of what it names: `refused while Config a exists`.
 pub(crate) fn waits_for_end(text: &str) -> bool {
     let text = text.to_lowercase();
-    let exists = ["while ", "as long as ", "because "].iter().any(|word| {
-        let said = text.split_once(word).map(|(_, said)| said);
-        said.is_some_and(|said| said.contains("exist"))
+    let clauses = text.split(['\n', ';', ':']).flat_map(|line| line.split(". "));
+    let exists = clauses.into_iter().any(|clause| {
+        ["while ", "as long as ", "because "].iter().any(|word| {
+            let said = clause.split_once(word).map(|(_, said)| said);
+            said.is_some_and(|said| said.contains("exist"))
+        })
     });
     exists
         && !["not exist", "n't exist", "no longer exist"]
@@ -141,6 +144,24 @@ mod tests {
         // Between two of the same author, the newer one.
         let newer = complaint("newer error", true, new);
         assert_eq!(told(vec![own, newer, other]).as_deref(), Some("newer error"));
+    }
+
+    #[test]
+    fn only_a_clause_with_both_words_waits_for_the_end_of_something() {
+        for (text, waits) in [
+            (
+                "refused to delete it while FluentdConfig logging/aggregator exists",
+                true,
+            ),
+            ("cannot be deleted because existing members use it", true),
+            (
+                "error while evaluating the condition: no attribute. Line 3: delete any existing pod",
+                false,
+            ),
+            ("failed because the bucket does not exist", false),
+        ] {
+            assert_eq!(waits_for_end(text), waits, "{text}");
+        }
     }
 
     #[test]

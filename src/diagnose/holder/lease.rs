@@ -232,25 +232,15 @@ pub(super) fn add_renewed_leases(wanted: &Wanted, holder: &mut Holder, view: &Vi
         // Kubelets renew these. They have the names of nodes.
         let is_of_node = lease.namespace() == "kube-node-lease";
         let is_named = || wanted.is_named_in(lease.name()) || wanted.is_named_in(Lease(lease).leader());
-        let Some((renewed, life @ Life::Renewing { .. })) = life_of_lease(lease, view.now()) else {
-            continue;
-        };
-        let Some(evidence) = life.evidence().filter(|_| !is_of_node && is_named()) else {
-            continue;
-        };
-        let value = format!("renewed {}", evidence.value);
-        let sign = Sign::new(
-            Trace::Lease,
-            Tells::Possible,
-            Strength::Moderate,
-            evidence.source,
-            value,
-        );
-        holder.add(sign.at(Some(renewed)));
+        let sign = renewing(lease, view.now()).filter(|_| !is_of_node && is_named());
+        if let Some(sign) = sign {
+            holder.add(sign);
+        }
     }
 }
 
-/// Adds Leases of the finalizer's domain or the object's group.
+/// Adds Leases of the finalizer's domain or the object's group. Where several are renewed, they are of several programs, and
+/// one of these may be the controller.
 pub(super) fn add_leases_of_domain(
     object: &Object,
     finalizer: &Finalizer,
@@ -259,12 +249,36 @@ pub(super) fn add_leases_of_domain(
 ) {
     match leases_of(&[domain_of(finalizer), &object.resource.group], view) {
         Ok(leases) => {
+            let renewed = leases.iter().filter_map(|lease| renewing(lease, view.now()));
+            let several: Vec<_> = renewed.collect();
+            if several.len() > 1 {
+                for sign in several {
+                    holder.add(sign);
+                }
+                return;
+            }
             for lease in leases {
                 add_lease(lease, false, Strength::Moderate, holder, view);
             }
         }
         Err(missing) => holder.add_missing(&missing),
     }
+}
+
+/// That a Lease is renewed by a program that may be the controller.
+fn renewing(lease: &Object, now: Timestamp) -> Option<Sign> {
+    let (renewed, life @ Life::Renewing { .. }) = life_of_lease(lease, now)? else {
+        return None;
+    };
+    let evidence = life.evidence()?;
+    let sign = Sign::new(
+        Trace::Lease,
+        Tells::Possible,
+        Strength::Moderate,
+        evidence.source,
+        format!("renewed {}", evidence.value),
+    );
+    Some(sign.at(Some(renewed)))
 }
 
 /// The Pod that leads by the one Lease of the finalizer's domain, as far as a Lease tells.

@@ -416,14 +416,15 @@ impl<'a> Search<'_, 'a> {
         } else {
             "is switched off"
         };
-        let value = format!("{state} and may change {}, by {role}", self.what);
-        let sign = Sign::new(
+        let value = format!("{state} and may change {}", self.what);
+        let mut sign = Sign::new(
             Trace::Rights,
             Tells::Possible,
             Strength::Moderate,
             name_of(object),
             value,
         );
+        sign.by_role = Some(role.to_owned());
         holder.add(sign.about(object.reference()));
     }
 }

@@ -2,6 +2,8 @@
 //! the cluster itself tells. The search stops as soon as the controller is found. Before it counts as gone, everybody
 //! who may be it under another name is looked for.
 
+use serde_json::json;
+
 use crate::{
     diagnose::{
         holder::{
@@ -18,7 +20,7 @@ use crate::{
         view::View,
     },
     knowledge::{Entry, FoundBy, Runs},
-    object::{Age, Finalizer},
+    object::{Age, Finalizer, ResourceType},
     snapshot::{
         Gap, What, Why,
         facts::{Object, Resource},
@@ -51,6 +53,9 @@ pub(super) fn described_with_driver(
         return holder;
     }
     workload::add_workloads(entry, finalizer, object, &mut holder, view);
+    // Where the name says a kind, the operator of that kind acts, and not that of the object.
+    let of_kind = named_kind(finalizer, object, entry, view);
+    let subject = of_kind.as_ref().unwrap_or(object);
     if entry.holder.found_by.contains(&FoundBy::RbacOnKind) {
         rights::add_namesakes(object, &mut holder, view);
     }
@@ -95,13 +100,13 @@ pub(super) fn described_with_driver(
             // On a custom type the rights are the second sign. The sidecars of all drivers, and the controllers of all
             // instances, write under one name. The sign comes before the search that may refute it.
             let is_only_one = driver.is_none() && !workload::is_of_each_instance(entry);
-            if is_only_one && rights::is_shared(object, Some(&wanted)) {
+            if is_only_one && rights::is_shared(subject, Some(&wanted)) {
                 silence::add_silence(object, finalizer, entry, &mut holder, view);
             }
             let by_domain =
                 entry.holder.leases.is_empty() && driver.is_none() && !workload::is_of_each_instance(entry);
             add_candidates(
-                object,
+                subject,
                 by_domain.then_some(finalizer),
                 Some(&wanted),
                 &mut holder,
@@ -121,6 +126,28 @@ pub(super) fn described_with_driver(
     }
     add_lack_of_sight(object, &entry.project, &holder, view);
     holder
+}
+
+/// An object of the kind that a finalizer is named after, where it is found by rights on its kind: a `NeutronAPI` for
+/// `openstack.org/neutronapi` on another object.
+fn named_kind(finalizer: &Finalizer, object: &Object, entry: &Entry, view: &View<'_>) -> Option<Object> {
+    if !entry.holder.found_by.contains(&FoundBy::RbacOnKind) {
+        return None;
+    }
+    let (domain, word) = finalizer.name.split_once('/')?;
+    let below = format!(".{domain}");
+    let is_named = |ty: &&ResourceType| {
+        let is_of_domain = ty.group == domain || ty.group.ends_with(&below);
+        is_of_domain && ty.kind.eq_ignore_ascii_case(word) && ty.name() != object.resource.name()
+    };
+    let ty = view.types().iter().find(is_named)?;
+    let namespace = if ty.namespaced { object.namespace() } else { "" };
+    Some(Object {
+        resource: Resource::new(&ty.group, &ty.plural),
+        kind: ty.kind.clone(),
+        api_version: ty.api_version(),
+        value: json!({"metadata": {"namespace": namespace}}),
+    })
 }
 
 /// What the controller is recognised by.

@@ -84,6 +84,8 @@ pub struct Sign {
     pub field: &'static str,
     /// The value that was read.
     pub value: String,
+    /// The role that grants a right. It is evidence, and too much for a sentence.
+    pub by_role: Option<String>,
     /// How much the sign proves.
     pub strength: Strength,
     /// The object, if it blocks the deletion.
@@ -119,6 +121,7 @@ impl Sign {
             source: source.into(),
             field: "",
             value,
+            by_role: None,
             strength,
             object: None,
             at: None,
@@ -162,7 +165,10 @@ impl Sign {
     pub fn evidence(&self) -> Evidence {
         Evidence {
             source: format!("{} {}", self.source, self.field).trim_end().to_owned(),
-            value: self.value.clone(),
+            value: match &self.by_role {
+                Some(role) => format!("{}, by {role}", self.value),
+                None => self.value.clone(),
+            },
             strength: self.strength,
         }
     }

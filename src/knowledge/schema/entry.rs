@@ -370,6 +370,13 @@ impl Entry {
             || self.done_when.is_none()
     }
 
+    /// Whether it says only in words what its controller waits for, so that no program can look up which objects keep it. A
+    /// thing outside of Kubernetes is no such object.
+    pub fn is_only_told(&self) -> bool {
+        let is_told = |wait: &Wait| matches!(wait, Wait::Activity(_) | Wait::OtherCluster(_));
+        self.waits_for.on.iter().all(is_told)
+    }
+
     /// The page of the repository that its first source is in.
     pub fn page_of_sources(&self) -> Option<String> {
         let (repository, _) = self.sources.first()?.split_once(':')?;

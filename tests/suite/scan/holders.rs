@@ -283,7 +283,7 @@ fn explain_says_the_same_of_each_holder() {
         (
             OWN,
             "one",
-            "It likely runs. Deployment sprockets/sprocket-operator: 1 of 1 ready",
+            "Something that is probably it runs. Deployment sprockets/sprocket-operator: 1 of 1 ready",
         ),
     ] {
         let target = format!("{}.{}/{name}", held.plural, held.group);

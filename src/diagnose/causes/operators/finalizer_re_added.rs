@@ -12,7 +12,8 @@
 //! # Why
 //!
 //! While an object is not being deleted, whoever wants the finalizer adds it again. A GitOps tool does so when the
-//! finalizer is in its manifest. Once the object is being deleted, the API server rejects new finalizers.
+//! finalizer is in its manifest. Once the object is being deleted, the API server rejects new finalizers. An operator
+//! whose new release has another finalizer then fails before it removes the old one.
 //!
 //! # Before you act
 //!
@@ -34,7 +35,8 @@
 //!
 //! | verdict | when |
 //! |---|---|
-//! | (of the finalizer) | this page has no verdict of its own; it says who adds the finalizer again |
+//! | failing | a controller that runs reports that the API server refused its finalizer during the deletion |
+//! | (of the finalizer) | in all other cases; the page says who adds the finalizer again |
 //!
 //! # What it reads
 //!
@@ -48,8 +50,8 @@ use crate::{
     diagnose::{
         causes::cause::{Cause, On, Reads, Stage, Subject, Tells},
         complaint::{Complaint, complaints},
-        holder::authors,
-        model::{Evidence, Finding, Moment, Outlook, Page, Strength},
+        holder::{Liveness, authors},
+        model::{Evidence, Finding, Moment, Outlook, Page, Strength, Verdict},
         timing,
         view::View,
     },
@@ -136,6 +138,18 @@ fn add_rejected_addition(
         .split_once("[]string{")
         .and_then(|(_, rest)| rest.split_once('}'))
         .map_or("a finalizer", |(names, _)| names.trim_matches('"'));
+    if is_held_up(first) {
+        first.wait.verdict = Verdict::Failing;
+        let held = first
+            .wait
+            .finalizer
+            .as_ref()
+            .map_or("", |finalizer| &finalizer.name);
+        let says = format!(
+            "A controller that first adds {name} gets no further here. {held} may be the name that an older release of it used"
+        );
+        first.say(says);
+    }
     first.outlook.push(Outlook {
         when: Moment::Meanwhile,
         then: format!(
@@ -147,4 +161,13 @@ fn add_rejected_addition(
     first.do_not.push(format!(
         "patch against whoever puts {name} back: stop that writer, or let it see the object go"
     ));
+}
+
+/// Whether a controller that runs was thought to work on the object, and nothing else was found that it waits for. It writes
+/// the whole object, so with one finalizer that is refused it can change nothing.
+fn is_held_up(finding: &Finding) -> bool {
+    let controller = finding.wait.said.controller.as_ref();
+    let runs = controller.is_some_and(|actor| actor.state == Liveness::Running);
+    runs && matches!(finding.wait.verdict, Verdict::Waiting | Verdict::Stalled)
+        && finding.wait.on.iter().all(|blocker| blocker.object.is_none())
 }

@@ -112,33 +112,36 @@ fn signs_in_words(holder: &Holder) -> Vec<String> {
             .collect();
         all.join("; ")
     };
-    let likely = |tells: Tells| if is_likely(holder, tells) { "likely " } else { "" };
+    let subject = |tells: Tells| {
+        if is_likely(holder, tells) {
+            "Something that is probably it"
+        } else {
+            "It"
+        }
+    };
     let mut said: Vec<String> = holder
         .elsewhere
         .iter()
         .map(|place| format!("It is one that runs {place}"))
         .collect();
     said.extend(match holder.liveness() {
-        Liveness::Running => vec![
-            format!("It {}runs", likely(Tells::Alive)),
-            values_of(Tells::Alive),
-        ],
+        Liveness::Running => vec![format!("{} runs", subject(Tells::Alive)), values_of(Tells::Alive)],
         Liveness::Off if holder.with(Tells::Off).all(|sign| sign.trace == Trace::Home) => vec![
-            format!("It {}has nowhere to run", likely(Tells::Off)),
+            format!("{} has nowhere to run", subject(Tells::Off)),
             values_of(Tells::Off),
         ],
         Liveness::Off => vec![
-            format!("It was {}switched off", likely(Tells::Off)),
+            format!("{} was switched off", subject(Tells::Off)),
             values_of(Tells::Off),
         ],
         Liveness::Failing if holder.with(Tells::Alive).next().is_some() => vec![
-            format!("It {}runs", likely(Tells::Alive)),
+            format!("{} runs", subject(Tells::Alive)),
             values_of(Tells::Alive),
             "But it may not do its work".to_owned(),
             values_of(Tells::Failing),
         ],
         Liveness::Failing => vec![
-            format!("It {}cannot run", likely(Tells::Failing)),
+            format!("{} cannot run", subject(Tells::Failing)),
             values_of(Tells::Failing),
         ],
         Liveness::Gone => vec!["It is gone".to_owned(), capitalized(&values_of(Tells::Gone))],

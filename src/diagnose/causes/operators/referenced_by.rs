@@ -26,7 +26,11 @@ pub(crate) fn using_field(user: &Object, target: &Object) -> Option<String> {
     let chosen = || {
         let fields = user.value.get("status").and_then(Value::as_object)?;
         let mut now = fields.iter().filter(|(key, _)| !is_of_the_past(key));
-        now.find_map(|(key, value)| find_reference(&format!("status.{key}"), key, value, user, target))
+        now.find_map(|(key, value)| {
+            let path = format!("status.{key}");
+            let listed = || find_in_list(&path, key, value, target, placed_name);
+            find_reference(&path, key, value, user, target).or_else(listed)
+        })
     };
     referencing_field(user, target).or_else(listed).or_else(chosen)
 }
@@ -47,6 +51,12 @@ pub(crate) fn name_of_item(item: &Value) -> Option<&str> {
     item.get("name").unwrap_or(item).as_str()
 }
 
+/// The name in an item of a status. Lists there have names of many things, so it counts only beside a namespace.
+fn placed_name(item: &Value) -> Option<&str> {
+    item.get("namespace")?;
+    item.get("name")?.as_str()
+}
+
 /// The path of the item that names `target`, in a list that is called after its kind.
 fn find_in_list(
     path: &str,
@@ -61,7 +71,9 @@ fn find_in_list(
     match value {
         Value::Array(items) => items.iter().enumerate().find_map(|(place, item)| {
             let path = format!("{path}[{place}]");
+            let place = item.get("namespace").and_then(Value::as_str);
             let is_it = name_of(item) == Some(target.name())
+                && place.is_none_or(|place| place == target.namespace())
                 && key
                     .strip_suffix('s')
                     .is_some_and(|one| is_called_after(one, &target.kind));
@@ -96,6 +108,7 @@ pub(crate) fn is_child(child: &Object, parent: &Object) -> bool {
         || is_in_own_namespace
         || has_label_for(child, parent)
         || has_labels_of_owner(child, parent)
+        || has_label_of_owning_resource(child, parent)
         || referencing_field(child, parent).is_some()
 }
 
@@ -116,13 +129,25 @@ fn has_labels_of_owner(child: &Object, parent: &Object) -> bool {
     })
 }
 
+/// Whether a label tells the owner by its name alone: `install.operator.istio.io/owning-resource`. A second one tells its
+/// namespace (`istio/istio:operator/pkg/helmreconciler/reconciler.go`).
+fn has_label_of_owning_resource(child: &Object, parent: &Object) -> bool {
+    let labels = child.labels();
+    labels.iter().any(|(key, value)| {
+        let place = labels.get(&format!("{key}-namespace"));
+        key.ends_with("/owning-resource")
+            && value == parent.name()
+            && place.map_or(child.namespace(), String::as_str) == parent.namespace()
+    })
+}
+
 fn has_label_for(child: &Object, parent: &Object) -> bool {
     let kind = parent.kind.to_lowercase();
     let same_namespace = parent.namespace().is_empty() || child.namespace() == parent.namespace();
     same_namespace
         && child.labels().iter().any(|(key, value)| {
             let last = key.rsplit('/').next().unwrap_or_default();
-            let plain = last.replace(['-', '_'], "").to_lowercase();
+            let plain = last.replace(['-', '_', '.'], "").to_lowercase();
             value == parent.name() && is_called_after(&plain, &kind)
         })
 }
@@ -245,6 +270,20 @@ mod tests {
         assert_eq!(referencing_field(&user, &queue), None);
         let chosen = using_field(&user, &queue);
         assert_eq!(chosen.as_deref(), Some("status.admission.clusterQueue"));
+        let listing = |item: Value| {
+            let mut user = user.clone();
+            user.value["status"] = json!({"things": [{"name": "other", "namespace": "ns"}, item]});
+            using_field(&user, &target("UsedThing", "ns"))
+        };
+        let path = listing(json!({"name": "prod", "namespace": "ns"}));
+        assert_eq!(path.as_deref(), Some("status.things[1]"));
+        for item in [
+            json!({"name": "prod", "namespace": "other"}),
+            json!({"name": "prod"}),
+            json!("prod"),
+        ] {
+            assert_eq!(listing(item.clone()), None, "{item}");
+        }
         let mut past = user.clone();
         past.value["status"] = json!({"previousAdmission": {"clusterQueue": "prod"}});
         assert_eq!(using_field(&past, &queue), None);
@@ -372,6 +411,10 @@ mod tests {
         let labels = json!({"cluster.x-k8s.io/cluster-name": "prod"});
         assert!(is_child(
             &child(json!({"namespace": "ns", "labels": labels})),
+            &cluster
+        ));
+        assert!(is_child(
+            &child(json!({"namespace": "ns", "labels": {"x.test/cluster.name": "prod"}})),
             &cluster
         ));
         assert!(!is_child(

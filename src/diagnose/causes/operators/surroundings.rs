@@ -41,12 +41,13 @@
 //!
 //! # What it reads
 //!
-//! - The objects that its own words name, and the volumes of its node.
-//! - The pods, Jobs and claims in its namespace, with their events.
-//! - The objects that its status lists, that it marked with a label, or that its finalizer is named after.
+//! - The objects and the settings that its own words name, and the volumes of its node.
+//! - The pods, Jobs and claims in its namespace, with their events. For a pod, the others of its owner.
+//! - The objects that its status lists or calls its users, that it marked with a label, or that its finalizer is named after.
 //! - The objects that its spec or its labels name, and those that its spec selects.
 //! - The objects of its product whose names stand in its lists, and the Pods of those that are in trouble.
-//! - The Deployments and StatefulSets that it owns.
+//! - The Deployments, StatefulSets and DaemonSets that it owns.
+//! - The objects of its product that it owns and that are being deleted.
 //! - The defaults that stand for what its spec leaves empty.
 //! - The objects of its own group that name it, from any namespace.
 //! - The PersistentVolume of its name, and the only object of another kind of its group.
@@ -67,9 +68,11 @@ mod listed_names;
 mod mutating_policies;
 mod named_in_labels;
 mod named_in_words;
+mod named_settings;
 mod neighbours;
 mod owned_claims;
 mod owned_jobs;
+mod owned_objects;
 mod owned_pods;
 mod owned_workloads;
 mod product_types;
@@ -77,6 +80,8 @@ mod references;
 mod referrers;
 mod selectors;
 mod services;
+mod sibling_pods;
+mod status_users;
 mod switches;
 mod type_schema;
 mod volume_of_name;
@@ -143,9 +148,12 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
         _ => return,
     };
     // The catalogue says what uses the objects that it describes, and what those wait for.
-    let is_described = finding.wait.known.is_some();
+    let known = finding.wait.known.as_ref();
+    let is_described = known.is_some();
+    let are_users_known = known.is_some_and(|known| !known.is_only_told);
     let missed_before = view.missed();
     named_in_words::add_named(object, finding, runs, view);
+    named_settings::add_settings(object, finding, view);
     owned_pods::add_pods(object, finding, runs, view);
     owned_jobs::add_jobs(object, finding, runs, view);
     if !is_described {
@@ -154,19 +162,23 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     attachments::add_attachments(object, finding, runs, view);
     inventory::add_listed(object, finding, runs, view);
     labelled_set::add_members(object, finding, runs, view);
+    let is_in_use = status_users::add_users(object, finding);
     finalizer_name::add_namesakes(object, finding, runs, view);
     let troubled = add_named(object, finding, view);
     volume_of_name::add_volume(object, finding, view);
     empty_references::add_defaults(object, finding, view);
     selectors::add_empty(object, finding, view);
     services::add_services(object, finding, is_described, view);
-    let users = if is_described {
+    if !are_users_known {
+        owned_objects::add_owned(object, finding, runs, view);
+    }
+    let users = if are_users_known {
         Vec::new()
     } else {
         referrers::add_referrers(object, finding, view)
     };
     let is_complete = view.missed() == missed_before;
-    let is_free = finding.wait.on.is_empty() && users.is_empty() && is_last;
+    let is_free = finding.wait.on.is_empty() && users.is_empty() && !is_in_use && is_last;
     if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::NOT_ACTED {
         mark_stalled(object, finding, is_described, view);
     }
@@ -193,6 +205,10 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     } else if runs && finding.wait.on.is_empty() {
         finding.wait.on.extend(users);
     }
+    if runs && !are_users_known {
+        let stopped = owned_workloads::add_stopped(object, finding, view);
+        finding.wait.on.extend(stopped);
+    }
     if runs && is_free && is_complete {
         let owned = owned_workloads::add_workloads(object, finding, view);
         finding.wait.on.extend(owned);
@@ -207,7 +223,7 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
 fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Troubled> {
     let mut troubled = if object.is("", "pods") {
         // A Pod needs what it names to start, and not to end.
-        Vec::new()
+        sibling_pods::add_siblings(object, finding, view)
     } else {
         references::add_references(object, finding, view)
     };

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnose::complaint::says_denied;
+use crate::diagnose::{
+    complaint::says_denied,
+    testing::fixtures::{controller, going},
+};
 
 use super::*;
 
@@ -76,8 +79,13 @@ fn a_pipeline_with_edit_rights_is_not_the_controller() {
     assert!(
         diagnosis.waits[0]
             .says()
-            .contains("Deployment ops/ci: runs and may change widgets.widgets.test, by widget-editor"),
+            .contains("Deployment ops/ci: runs and may change widgets.widgets.test"),
         "what may be the controller is named: {diagnosis:#?}"
+    );
+    let role = "runs and may change widgets.widgets.test, by widget-editor";
+    assert!(
+        diagnosis.evidence.iter().any(|one| one.value == role),
+        "{diagnosis:#?}"
     );
 }
 
@@ -173,4 +181,58 @@ fn the_operator_of_a_framework_is_whoever_signs_the_object_and_may_change_it() {
     // The same rights under a name that the object does not have say nothing.
     let unsigned = world("another").explain(&space);
     assert_eq!(verdict(&unsigned), Verdict::Unknown, "{unsigned:#?}");
+}
+
+/// Each OpenStack operator puts a finalizer that is named after its own kind on objects of the others.
+#[test]
+fn the_kind_in_a_finalizer_leads_to_the_operator_of_that_kind() {
+    let [database, network] = ["mariadb", "neutron"].map(|name| {
+        let program = format!("{name}-operator-controller-manager");
+        let labels = json!({"openstack.org/operator-name": name});
+        controller(
+            &format!("{name}-system"),
+            &program,
+            &labels,
+            &format!("{name}.openstack.org"),
+        )
+    });
+    let said = |finalizer: &str| {
+        let metadata = going("db", "ns", &[finalizer]);
+        let target = object(
+            "mariadb.openstack.org",
+            "mariadbdatabases",
+            "MariaDBDatabase",
+            json!({"metadata": metadata}),
+        );
+        let world = World::of(database.clone().into_iter().chain(network.clone()));
+        let world = world.serving("neutron.openstack.org", "neutronapis", "NeutronAPI");
+        world.explain(&target).waits[0].says()
+    };
+    let network = said("openstack.org/neutronapi");
+    assert!(
+        network.contains("neutron-operator-controller-manager") && !network.contains("mariadb-operator"),
+        "{network}"
+    );
+    let own = said("openstack.org/mariadbdatabase");
+    assert!(
+        own.contains("mariadb-operator-controller-manager") && !own.contains("neutron-operator"),
+        "{own}"
+    );
+}
+
+#[test]
+fn several_leases_of_one_domain_are_of_several_programs() {
+    let renewed = |namespace: &str| {
+        let mut renewed = lease("2026-01-01T11:59:58Z");
+        renewed.value["metadata"] =
+            json!({"name": format!("{namespace}.widgets.test"), "namespace": namespace});
+        renewed
+    };
+    let said = |all: Vec<Object>| World::of(all).explain(&widget()).waits[0].says();
+    assert!(said(vec![renewed("one")]).contains("runs. Lease one/one.widgets.test"));
+    let both = said(vec![renewed("one"), renewed("two")]);
+    assert!(
+        both.contains("Lease one/one.widgets.test") && both.contains("Lease two/two.widgets.test"),
+        "{both}"
+    );
 }

@@ -66,7 +66,7 @@ fn a_policy_that_rejects_updates_of_a_finished_run_is_named() {
         .never_advises("delete validatingadmissionpolicy")
         .never_advises("finalizers remove")
         .is_careful();
-    withstands_less(cluster, &target, place, 30);
+    withstands_less(cluster, &target, place, 33);
     // The step excludes this namespace from the binding. The policy stays in force elsewhere.
     story.follow(cluster, "kubectl patch validatingadmissionpolicybindings");
     wait("the policy allows the update", SOON, || {
@@ -241,7 +241,7 @@ fn an_older_finalizer_name_that_the_new_release_ignores_is_named() {
         .says("remove this one older name, and no other")
         .never_says("It is gone")
         .is_careful();
-    withstands_less(cluster, &target, place, 30);
+    withstands_less(cluster, &target, place, 32);
     // While the new name remains, the controller is not done. It has a moment for that.
     let story = told(cluster, &both, place);
     assert_ne!(story.verdict(older), "stalled", "{story}");

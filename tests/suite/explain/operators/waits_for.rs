@@ -102,7 +102,7 @@ fn a_usage_waits_for_the_object_that_uses() {
     let story = told(cluster, &target, ANYWHERE);
     assert_eq!(story.verdict(finalizer), "waiting", "{story}");
     story
-        .has_root("Release prometheus: is named in its spec.by, is not being deleted")
+        .has_root("Release prometheus: is named in its spec.by and is not being deleted")
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, ANYWHERE, 26);
@@ -149,7 +149,7 @@ fn a_provider_that_was_removed_before_its_resources_is_named() {
     story
         .says("what it stands for outside the cluster (orders-prod) IS DELETED with it")
         .never_says("It runs")
-        .never_says("It likely runs")
+        .never_says("Something that is probably it runs")
         .is_careful();
     // The chain ends at the ProviderRevision that owns the definition. Providers of other types have the same
     // label, but none of them controls this definition.

@@ -52,12 +52,12 @@ fn project_that_applications_name(place: &str) {
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(ARGO), "in-use", "{story}");
     story
-        .has_root("Application web: names it in spec.project, is not being deleted")
+        .has_root("Application web: names it in spec.project and is not being deleted")
         .says("Applications become invalid")
         .never_says("Application other")
         .never_advises("finalizers remove")
         .is_careful();
-    withstands_less(cluster, &target, place, 24);
+    withstands_less(cluster, &target, place, 25);
     let next = story.follow(cluster, "explain applications.argoproj.io/web");
     assert!(next.contains("web"), "{next}");
     // The other Application is healthy and no cause.
@@ -164,7 +164,7 @@ fn flux_names_the_service_account_that_was_deleted_first() {
         .says("see what names ServiceAccount deployer")
         .says("orphaned-objects")
         .is_careful();
-    withstands_less(cluster, &target, place, 30);
+    withstands_less(cluster, &target, place, 31);
     let name = story.follow(cluster, "jsonpath='{.spec.serviceAccountName}'");
     assert_eq!(name, "deployer");
     ns.kubectl(["create", "serviceaccount", "deployer"]).success();

@@ -162,8 +162,8 @@ fn a_cluster_waits_for_its_machines() {
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict("cluster.cluster.x-k8s.io"), "waiting", "{story}");
     story
-        .says("was made for it, is being deleted")
-        .says("is named in its spec.infrastructureRef, is being deleted")
+        .says("was made for it and is being deleted")
+        .says("is named in its spec.infrastructureRef and is being deleted")
         .has_root("AWSMachine prod-md-0: is named in its spec.infrastructureRef")
         .never_says("other-md-0")
         .never_advises("finalizers remove")

@@ -105,7 +105,7 @@ fn longhorn_behind_its_own_unreachable_webhook_is_rejected() {
             .says("DATA LOSS")
             .is_careful();
     }
-    withstands_less(cluster, &image, place, 30);
+    withstands_less(cluster, &image, place, 32);
     // While the webhook configuration exists, neither a user nor Longhorn can remove the finalizer.
     let patch = r#"{"metadata":{"finalizers":null}}"#;
     let refused = ns.kubectl(["patch", &image, "--type=merge", "--patch", patch]);
@@ -164,7 +164,7 @@ fn longhorn_without_a_confirmed_uninstall_names_the_setting() {
         .says("cannot uninstall Longhorn because deleting-confirmation-flag is set to false")
         .never_advises("finalizers remove")
         .is_careful();
-    withstands_less(cluster, &target, place, 30);
+    withstands_less(cluster, &target, place, 32);
     // A Setting of that name elsewhere does not belong to this Longhorn. A confirmed Setting blocks nothing.
     story.follow(cluster, "patch settings.longhorn.io/deleting-confirmation-flag");
     let story = told(cluster, &target, place);

@@ -1,5 +1,5 @@
 //! The objects that a list names, if it is called after the last word of their kind: `clusters: [{name: a}]` for a
-//! `KubeFedCluster`. They may be in any namespace.
+//! `KubeFedCluster`. They may be in any namespace. So does a field of the status: `currentAppVersion` for an `AppVersion`.
 //!
 //! Such a name may belong to something else. So an object is told of only if it exists, is of the same product, and is in
 //! trouble.
@@ -37,8 +37,13 @@ pub(super) fn add_listed_names(object: &Object, finding: &mut Finding, view: &Vi
         let key = field.rsplit('.').next().unwrap_or_default();
         let one = key.strip_suffix('s').unwrap_or(key);
         let mut called = types.iter().filter(|ty| is_called_after(one, &ty.kind));
-        let (Some(ty), None) = (called.next(), called.next()) else {
-            continue;
+        let ty = match (called.next(), called.next()) {
+            (Some(ty), None) => ty,
+            (None, _) => match type_in(key, &types) {
+                Some(ty) => ty,
+                None => continue,
+            },
+            _ => continue,
         };
         // Types that could not be listed are a gap of the diagnosis.
         let all = view.list(&ty.group, &ty.plural, "").unwrap_or_default();
@@ -76,6 +81,14 @@ fn related_types<'a>(object: &Object, view: &View<'a>) -> Vec<&'a ResourceType> 
     view.types().iter().filter(is_related).collect()
 }
 
+/// The type whose kind a key contains, as `currentAppVersionInstance` does `AppVersion`: the longest one.
+fn type_in<'t, 'a>(key: &str, types: &'t [&'a ResourceType]) -> Option<&'t &'a ResourceType> {
+    let key = key.to_lowercase();
+    let is_in =
+        |ty: &&&ResourceType| ty.kind.len() > limits::FIELD_NAME && key.contains(&ty.kind.to_lowercase());
+    types.iter().filter(is_in).max_by_key(|ty| ty.kind.len())
+}
+
 /// Collects the names in the lists at this path and below it, by the path of their list.
 fn collect<'v>(value: &'v Value, path: &str, lists: &mut BTreeMap<String, Vec<&'v str>>) {
     if path.split('.').count() > limits::FIELD_DEPTH || lists.len() >= limits::REFERENCES_COUNTED {
@@ -86,6 +99,10 @@ fn collect<'v>(value: &'v Value, path: &str, lists: &mut BTreeMap<String, Vec<&'
             for (key, inner) in fields.iter().filter(|(key, _)| *key != "conditions") {
                 collect(inner, &format!("{path}.{key}"), lists);
             }
+        }
+        // What a controller has chosen: `status.currentAppVersionInstance`.
+        Value::String(name) if path.starts_with("status.") && !name.is_empty() => {
+            lists.entry(path.to_owned()).or_default().push(name);
         }
         Value::Array(items) => {
             let items = items.iter().take(limits::REFERENCES_COUNTED);

@@ -156,7 +156,7 @@ impl<'a, 'o> Fields<'a, 'o> {
         let name = value
             .as_str()
             .or_else(|| field("name"))
-            .filter(|name| !name.is_empty())?;
+            .filter(|name| !name.is_empty() && !is_version(name))?;
         let ty = self.type_called(key, field("kind"))?;
         // `spec.domain` of a Domain is the domain itself, and no other Domain.
         let is_itself = value.is_string() && ty.name() == self.object.resource.name();
@@ -190,6 +190,13 @@ impl<'a, 'o> Fields<'a, 'o> {
         let only = fitting.next()?;
         (last.len() >= limits::FIELD_NAME && fitting.next().is_none()).then_some(only)
     }
+}
+
+/// Whether a text is a version, such as `2.4.0` or `v1.30`. `spec.version` of an object seldom names an object.
+fn is_version(text: &str) -> bool {
+    let numbers: Vec<_> = text.strip_prefix('v').unwrap_or(text).split('.').collect();
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.len() > 1 && numbers.iter().all(is_number)
 }
 
 /// The custom groups of the objects that the controllers of its finalizers make or wait for.

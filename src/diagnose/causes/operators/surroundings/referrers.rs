@@ -9,7 +9,7 @@ use crate::{
         model::{Blocker, Evidence, Finding, Strength},
         view::{Missing, View},
     },
-    object::ResourceType,
+    object::{ResourceType, is_product_group},
     snapshot::facts::Object,
 };
 
@@ -31,9 +31,13 @@ pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<
             all.iter()
                 .filter(|other| other.reference() != object.reference())
                 .filter(|other| !is_family(object, other) || is_told_of(&other.kind))
-                .filter_map(|other| Some((other, how_named(other, object, view)?))),
+                .filter_map(|other| {
+                    let by_name = || is_told_of(&other.kind).then(|| named_elsewhere(other, object))?;
+                    Some((other, how_named(other, object, view).or_else(by_name)?))
+                }),
         );
     }
+    found.extend(companions(object, view));
     let more = types.len().saturating_sub(limits::TYPES_OF_PATTERN);
     if more > 0 {
         view.leave_out();
@@ -65,12 +69,17 @@ pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<
 enum Names {
     In(String),
     ByDefault(String),
+    /// It means one of the same name in its own namespace. A controller may confuse the two.
+    Elsewhere(String),
+    /// It has the name of the object, and a kind that begins with that of the object: a `ServerBinding` for a `Server`.
+    ByItsOwnName,
 }
 
 impl Names {
     fn path(&self) -> &str {
         match self {
-            Names::In(path) | Names::ByDefault(path) => path,
+            Names::In(path) | Names::ByDefault(path) | Names::Elsewhere(path) => path,
+            Names::ByItsOwnName => "metadata.name",
         }
     }
 
@@ -78,6 +87,8 @@ impl Names {
         match self {
             Names::In(path) => format!("still names it in {path}"),
             Names::ByDefault(path) => format!("leaves {path} empty, which means it"),
+            Names::Elsewhere(path) => format!("names one of the same name in {path}"),
+            Names::ByItsOwnName => "has the same name, and exists".to_owned(),
         }
     }
 }
@@ -90,9 +101,38 @@ fn how_named(other: &Object, object: &Object, view: &View<'_>) -> Option<Names> 
         .or_else(by_default)
 }
 
+/// The field of an object that names one of the same name in its own namespace.
+fn named_elsewhere(other: &Object, object: &Object) -> Option<Names> {
+    if object.namespace().is_empty() || other.namespace() == object.namespace() {
+        return None;
+    }
+    let there = object.in_namespace(other.namespace());
+    referencing_field(other, &there).map(Names::Elsewhere)
+}
+
+/// The objects that have the name of this one, and a kind that begins with its kind.
+fn companions<'a>(object: &Object, view: &View<'a>) -> Vec<(&'a Object, Names)> {
+    let is_companion = |ty: &&ResourceType| {
+        is_product_group(&ty.group)
+            && ty.kind.len() > object.kind.len()
+            && ty.kind.starts_with(&object.kind)
+            && ty.namespaced != object.namespace().is_empty()
+    };
+    let types = view.types().iter().filter(is_companion);
+    let found = types.take(limits::TYPES_OF_PATTERN).filter_map(|ty| {
+        // An object that could not be read is a gap of the diagnosis.
+        let found = view
+            .object(&ty.group, &ty.plural, object.namespace(), object.name())
+            .ok()??;
+        let is_used = found.deletion().is_none() && !is_family(object, found);
+        is_used.then_some((found, Names::ByItsOwnName))
+    });
+    found.collect()
+}
+
 /// The objects of a type in all namespaces, or in that of the object if no more may be read. A type that could not be listed
 /// is a gap of the diagnosis.
-fn all_of<'a>(ty: &ResourceType, object: &Object, view: &View<'a>) -> &'a [Object] {
+pub(super) fn all_of<'a>(ty: &ResourceType, object: &Object, view: &View<'a>) -> &'a [Object] {
     match view.list(&ty.group, &ty.plural, "") {
         Ok(all) => all,
         Err(Missing::Gap(_)) if ty.namespaced && !object.namespace().is_empty() => view

@@ -1,6 +1,8 @@
 //! What stands around an object, and what does not count.
 
+mod belongings;
 mod lists;
+mod settings;
 
 use serde_json::{Value, json};
 

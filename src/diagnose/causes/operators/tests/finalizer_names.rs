@@ -150,3 +150,36 @@ fn a_finalizer_that_the_api_server_rejects_does_not_hold_the_object() {
         assert!(!outlook(&diagnosis).contains("somebody tries"), "{diagnosis:#?}");
     }
 }
+
+#[test]
+fn a_controller_that_first_adds_its_new_finalizer_fails() {
+    let message = "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new \
+                   finalizers []string{\"policies.test/clean\"}";
+    let told = |message: &str| {
+        let guard = object(
+            "policies.test",
+            "guards",
+            "Guard",
+            json!({"metadata": {"name": "g", "namespace": "n", "uid": "u", "finalizers": ["policies.test/old"],
+                "deletionTimestamp": "2026-01-01T10:00:00Z", "managedFields": [
+                    wrote("policies", "2026-01-01T08:00:00Z", &["policies.test/old"])]},
+                "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "ReconcileError",
+                    "message": message, "lastTransitionTime": "2026-01-01T11:00:00Z"}]}}),
+        );
+        let world = World::of(controller(
+            "ops",
+            "policies",
+            &json!({"app": "policies"}),
+            "policies.test",
+        ));
+        world.serving("policies.test", "guards", "Guard").explain(&guard)
+    };
+    let words = "policies.test/old may be the name that an older release of it used";
+    let failing = told(message);
+    assert_eq!(failing.waits[0].verdict, Verdict::Failing, "{failing:#?}");
+    assert!(failing.waits[0].says().contains(words), "{failing:#?}");
+    // Another report says nothing about the name.
+    let other = told("waiting for the last guard");
+    assert_ne!(other.waits[0].verdict, Verdict::Failing, "{other:#?}");
+    assert!(!other.waits[0].says().contains(words), "{other:#?}");
+}

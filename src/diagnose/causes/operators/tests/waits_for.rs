@@ -65,7 +65,7 @@ fn only_objects_that_name_it_use_it() {
         waits_for(&diagnosis),
         [(
             "web".to_owned(),
-            "names it in spec.project, is not being deleted".to_owned()
+            "names it in spec.project and is not being deleted".to_owned()
         )]
     );
 
@@ -330,7 +330,7 @@ fn an_address_waits_for_the_claim_that_it_belongs_to() {
         waits_for(&told),
         [(
             "web".to_owned(),
-            "it belongs to it, is not being deleted".to_owned()
+            "is its parent and is not being deleted".to_owned()
         )],
         "{told:#?}"
     );

@@ -300,7 +300,7 @@ fn relation_in_words(object: &Object, other: &Object, relation: Relation, view: 
             None => format!("was made for it{deletion_state}"),
         }),
         Relation::Parent => {
-            referenced_by::is_child(object, other).then(|| format!("it belongs to it{deletion_state}"))
+            referenced_by::is_child(object, other).then(|| format!("is its parent{deletion_state}"))
         }
         Relation::OfType => Some(format!("must go first{deletion_state}")),
     }
@@ -314,9 +314,9 @@ fn failed_job(other: &Object) -> Option<String> {
 
 fn deletion_state(other: &Object) -> &'static str {
     if other.deletion().is_some() {
-        ", is being deleted"
+        " and is being deleted"
     } else {
-        ", is not being deleted"
+        " and is not being deleted"
     }
 }
 

@@ -104,7 +104,7 @@ fn a_workload_that_it_owns_runs_on_until_the_object_is_gone() {
     let told = explained(&store(FINALIZER, &json!({})), [workload("u", 2)]);
     assert!(
         said(&told).contains(
-            "It owns Deployment s-server, which runs on: the garbage collector deletes what it owns only"
+            "Deployment s-server belongs to it, and runs on. The garbage collector deletes what belongs to an object only"
         ),
         "{}",
         said(&told)
@@ -113,6 +113,16 @@ fn a_workload_that_it_owns_runs_on_until_the_object_is_gone() {
         chain(&told).iter().any(|(name, ..)| name == "s-server"),
         "{told:#?}"
     );
+    let daemon = |nodes: u32| {
+        let mut set = workload("u", 1);
+        set.resource.plural = "daemonsets".into();
+        set.kind = "DaemonSet".into();
+        set.value["spec"] = json!({});
+        set.value["status"] = json!({"desiredNumberScheduled": nodes});
+        said(&explained(&store(FINALIZER, &json!({})), [set]))
+    };
+    assert!(daemon(2).contains("DaemonSet s-server belongs to it"));
+    assert!(!daemon(0).contains("belongs to it"));
     let mut foreground = store(FINALIZER, &json!({}));
     foreground.value["metadata"]["finalizers"] = json!([FINALIZER, "foregroundDeletion"]);
     for (target, workload) in [
@@ -121,7 +131,7 @@ fn a_workload_that_it_owns_runs_on_until_the_object_is_gone() {
         (foreground, workload("u", 2)),
     ] {
         let told = explained(&target, [workload]);
-        assert!(!said(&told).contains("It owns"), "{}", said(&told));
+        assert!(!said(&told).contains("belongs to it"), "{}", said(&told));
     }
 }
 

@@ -1,0 +1,175 @@
+//! What an object owns, its siblings, and its users where the catalogue has only words.
+
+use serde_json::{Value, json};
+
+use super::{GROUP, chain, explained, store};
+use crate::{
+    diagnose::{
+        Verdict,
+        testing::{
+            fixtures::{controller, going},
+            told::{said, verdict},
+            world::{World, object},
+        },
+    },
+    snapshot::facts::Object,
+};
+
+const FINALIZER: &str = "lab.test/wait";
+
+#[test]
+fn an_owned_object_that_is_being_deleted_first_is_what_its_controller_waits_for() {
+    let shelf = |owner: &str, is_going: bool| {
+        let mut metadata = json!({"name": "shelf", "namespace": "ns", "uid": "sh", "finalizers": ["lab.test/shelf"],
+            "ownerReferences": [{"apiVersion": "lab.test/v1", "kind": "Store", "name": "s", "uid": owner}]});
+        if is_going {
+            metadata["deletionTimestamp"] = "2026-01-01T10:00:00Z".into();
+        }
+        object(GROUP, "gadgets", "Gadget", json!({"metadata": metadata}))
+    };
+    let told = |other: Object| explained(&store(FINALIZER, &json!({})), [other]);
+    let diagnosis = told(shelf("u", true));
+    assert_eq!(verdict(&diagnosis, FINALIZER), Some(Verdict::Waiting));
+    let says = "belongs to it, and is being deleted";
+    assert!(
+        chain(&diagnosis)
+            .iter()
+            .any(|(name, words, ..)| name == "shelf" && words.contains(says)),
+        "{diagnosis:#?}"
+    );
+    for other in [shelf("u", false), shelf("other", true)] {
+        let diagnosis = told(other);
+        assert!(
+            !chain(&diagnosis)
+                .iter()
+                .any(|(_, words, ..)| words.contains(says)),
+            "{diagnosis:#?}"
+        );
+    }
+}
+
+#[test]
+fn pods_of_the_same_owner_that_are_not_ready_are_named() {
+    let member = |name: &str, owner: &str, ready: &str| {
+        let mut metadata = going(name, "ns", &[FINALIZER]);
+        metadata["ownerReferences"] = json!([{"apiVersion": "lab.test/v1", "kind": "Store", "name": "s", "uid": owner, "controller": true}]);
+        if name != "server" {
+            metadata["finalizers"] = json!([]);
+            metadata["deletionTimestamp"] = Value::Null;
+        }
+        object(
+            "",
+            "pods",
+            "Pod",
+            json!({"metadata": metadata, "spec": {"nodeName": "n"}, "status": {"phase": "Running", "conditions": [
+                {"type": "Ready", "status": ready, "reason": "ContainersNotReady", "message": "unready: [server]"}]}}),
+        )
+    };
+    let told = |sibling: Object| {
+        let mut world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP));
+        let server = member("server", "u", "False");
+        world = world.with(server.clone()).with(sibling);
+        said(&world.explain(&server))
+    };
+    let words = told(member("coordinator", "u", "False"));
+    assert!(
+        words.contains(
+            "Pod coordinator of the same Store is not ready: ContainersNotReady: unready: [server]"
+        ),
+        "{words}"
+    );
+    for sibling in [
+        member("coordinator", "u", "True"),
+        member("coordinator", "other", "False"),
+    ] {
+        let words = told(sibling);
+        assert!(!words.contains("of the same Store"), "{words}");
+    }
+}
+
+#[test]
+fn a_status_that_tells_of_users_is_quoted() {
+    let told = |status: Value| {
+        let mut target = store(FINALIZER, &json!({}));
+        target.value["status"] = status;
+        explained(&target, [])
+    };
+    for (status, says) in [
+        (json!({"inUse": true}), "Its status.inUse is true"),
+        (
+            json!({"linked_by_policies": [{"name": "gold", "namespace": "api"}]}),
+            "Its status.linked_by_policies is api/gold",
+        ),
+        (json!({"usedBy": "web"}), "Its status.usedBy is web"),
+    ] {
+        let diagnosis = told(status);
+        assert!(said(&diagnosis).contains(says), "{}", said(&diagnosis));
+        assert_eq!(verdict(&diagnosis, FINALIZER), Some(Verdict::Waiting));
+    }
+    for status in [
+        json!({"inUse": false}),
+        json!({"usedBy": []}),
+        json!({"createdBy": "web"}),
+    ] {
+        let diagnosis = told(status);
+        assert!(!said(&diagnosis).contains("Its status."), "{}", said(&diagnosis));
+        assert_eq!(verdict(&diagnosis, FINALIZER), Some(Verdict::Stalled));
+    }
+}
+
+#[test]
+fn an_object_of_the_same_name_whose_kind_begins_with_its_kind_is_named() {
+    let binding = |name: &str| {
+        object(
+            GROUP,
+            "storebindings",
+            "StoreBinding",
+            json!({"metadata": {"name": name, "namespace": "ns"}}),
+        )
+    };
+    let told = |name: &str| {
+        let mut world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP));
+        world = world.serving(GROUP, "stores", "Store");
+        world = world.serving(GROUP, "storebindings", "StoreBinding");
+        world.with(binding(name)).explain(&store(FINALIZER, &json!({})))
+    };
+    let words = said(&told("s"));
+    assert!(
+        words.contains("StoreBinding s has the same name, and exists"),
+        "{words}"
+    );
+    let words = said(&told("t"));
+    assert!(!words.contains("same name"), "{words}");
+}
+
+#[test]
+fn users_are_looked_for_where_the_catalogue_tells_the_wait_only_in_words() {
+    let group = "toolchain.dev.openshift.com";
+    let labels = json!({"kubesaw-control-plane": "kubesaw-controller-manager"});
+    let told = |tier: &str| {
+        let metadata = going("gpu", "host", &["finalizer.toolchain.dev.openshift.com"]);
+        let target = json!({"metadata": metadata, "spec": {}});
+        let target = object(group, "nstemplatetiers", "NSTemplateTier", target);
+        let space = json!({"metadata": {"name": "desk", "namespace": "host"}, "spec": {"tierName": tier}});
+        World::of(controller(
+            "host",
+            "host-operator-controller-manager",
+            &labels,
+            group,
+        ))
+        .serving(group, "nstemplatetiers", "NSTemplateTier")
+        .serving(group, "spaces", "Space")
+        .with(object(group, "spaces", "Space", space))
+        .explain(&target)
+    };
+    let diagnosis = told("gpu");
+    let finalizer = "finalizer.toolchain.dev.openshift.com";
+    assert_eq!(verdict(&diagnosis, finalizer), Some(Verdict::Waiting));
+    let words = said(&diagnosis);
+    assert!(
+        words.contains("Space desk still names it in spec.tierName"),
+        "{words}"
+    );
+    let words = said(&told("other"));
+    assert!(!words.contains("still names it"), "{words}");
+}
