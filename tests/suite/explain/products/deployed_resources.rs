@@ -90,7 +90,7 @@ fn application_whose_project_is_gone(place: &str) {
         .says("see what names AppProject gone")
         .never_advises("--cascade")
         .is_careful();
-    withstands_less(cluster, &target, place, 27);
+    withstands_less(cluster, &target, place, 32);
     apply(
         &json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject", "metadata": {"name": "gone", "namespace": place}}),
     );
