@@ -120,7 +120,7 @@ fn application_with_a_child_that_stays(place: &str) {
         .never_says("not-made")
         .never_advises("finalizers remove")
         .is_careful();
-    withstands_less(cluster, &target, place, 34);
+    withstands_less(cluster, &target, place, 37);
     let next = story.follow(cluster, "explain services/front");
     assert!(next.contains("example.test/hold"), "{next}");
     release(cluster, "service/front", place);
