@@ -163,8 +163,7 @@ fn known(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Option<Know
     let entry = entry?;
     Some(Known {
         protects: entry.protects.clone(),
-        // An entry for any name of a form describes a way to name finalizers, and no product.
-        is_only_told: entry.is_only_told() || entry.name.contains('*'),
+        is_only_told: entry.is_only_told(),
         consequence,
         cost: known_finalizer::filled(&entry.if_removed.text, object, finalizer, &entry),
     })

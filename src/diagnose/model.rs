@@ -78,6 +78,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The state of the controller that it is about; none if it is about no controller.
+    pub fn liveness(&self) -> Option<Liveness> {
+        let controller = self.wait.said.controller.as_ref();
+        controller.map(|actor| actor.state)
+    }
+
     /// A finding with the wait alone.
     pub fn new(finalizer: Option<Finalizer>, verdict: Verdict, said: impl Into<Said>) -> Self {
         Finding {

@@ -199,11 +199,7 @@ fn already_done(object: &Object) -> Vec<String> {
                 .into(),
         );
     }
-    if object
-        .finalizers()
-        .iter()
-        .any(|one| one.name == "foregroundDeletion")
-    {
+    if object.has_finalizer("foregroundDeletion") {
         all.push(
             "The garbage collector deletes its dependents first. Those that are gone do not come back."
                 .into(),

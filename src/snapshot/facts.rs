@@ -381,6 +381,11 @@ impl Object {
             .is_some_and(|fields| fields.keys().any(|key| key != "metadata"))
     }
 
+    /// Whether it has a finalizer of this name, in any list.
+    pub fn has_finalizer(&self, name: &str) -> bool {
+        self.finalizers().iter().any(|finalizer| finalizer.name == name)
+    }
+
     /// A copy of it as it would be in this namespace.
     #[must_use]
     pub fn in_namespace(&self, namespace: &str) -> Self {

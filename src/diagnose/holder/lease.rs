@@ -250,9 +250,9 @@ pub(super) fn add_leases_of_domain(
     match leases_of(&[domain_of(finalizer), &object.resource.group], view) {
         Ok(leases) => {
             let renewed = leases.iter().filter_map(|lease| renewing(lease, view.now()));
-            let several: Vec<_> = renewed.collect();
-            if several.len() > 1 {
-                for sign in several {
+            let renewed: Vec<_> = renewed.collect();
+            if renewed.len() > 1 {
+                for sign in renewed {
                     holder.add(sign);
                 }
                 return;

@@ -53,12 +53,13 @@ pub(super) fn described_with_driver(
         return holder;
     }
     workload::add_workloads(entry, finalizer, object, &mut holder, view);
-    // Where the name says a kind, the operator of that kind acts, and not that of the object.
-    let of_kind = named_kind(finalizer, object, entry, view);
-    let subject = of_kind.as_ref().unwrap_or(object);
-    if entry.holder.found_by.contains(&FoundBy::RbacOnKind) {
+    let is_by_kind = entry.holder.found_by.contains(&FoundBy::RbacOnKind);
+    if is_by_kind {
         rights::add_namesakes(object, &mut holder, view);
     }
+    // Where the name says a kind, the operator of that kind acts, and not that of the object.
+    let of_kind = is_by_kind.then(|| named_kind(finalizer, object, view)).flatten();
+    let subject = of_kind.as_ref().unwrap_or(object);
     let name = driver.map(|driver| driver.name.as_str());
     lease::add_named_leases(entry, name, &mut holder, view);
     if let Some(driver) = driver {
@@ -128,12 +129,8 @@ pub(super) fn described_with_driver(
     holder
 }
 
-/// An object of the kind that a finalizer is named after, where it is found by rights on its kind: a `NeutronAPI` for
-/// `openstack.org/neutronapi` on another object.
-fn named_kind(finalizer: &Finalizer, object: &Object, entry: &Entry, view: &View<'_>) -> Option<Object> {
-    if !entry.holder.found_by.contains(&FoundBy::RbacOnKind) {
-        return None;
-    }
+/// An object of the kind that a finalizer on another object is named after: a `NeutronAPI` for `openstack.org/neutronapi`.
+fn named_kind(finalizer: &Finalizer, object: &Object, view: &View<'_>) -> Option<Object> {
     let (domain, word) = finalizer.name.split_once('/')?;
     let below = format!(".{domain}");
     let is_named = |ty: &&ResourceType| {

@@ -42,7 +42,7 @@ pub(super) fn add_silence(
     let is_long_ago =
         |time: Timestamp| Age::between(time, view.now()).0 > timing::SILENCE && time <= view.now();
     let waits = |one: &Object| {
-        has(one, finalizer)
+        one.has_finalizer(&finalizer.name)
             && one
                 .deletion()
                 .is_some_and(|deletion| is_long_ago(deletion.requested_at()))
@@ -69,7 +69,7 @@ pub(super) fn add_silence(
     // Whoever else wrote to an object with the finalizer may be the controller under another name.
     let is_anybody_else = all
         .iter()
-        .filter(|one| has(one, finalizer))
+        .filter(|one| one.has_finalizer(&finalizer.name))
         .flat_map(writer::all_changes)
         .any(|change| {
             let name = change.manager.as_str();
@@ -94,10 +94,6 @@ pub(super) fn add_silence(
         value,
     );
     holder.add(sign.of("metadata.managedFields").at(Some(last.time)));
-}
-
-fn has(object: &Object, finalizer: &Finalizer) -> bool {
-    object.finalizers().iter().any(|one| one.name == finalizer.name)
 }
 
 /// Whether this name in `managedFields` belongs to the controller alone: the catalogue has it, and neither tools of people

@@ -75,7 +75,7 @@ pub(crate) fn add_waiting_contents(stuck: &[Finalizer], impact: &mut Impact, vie
         Ok(contents) => {
             let waiting: Vec<_> = contents
                 .iter()
-                .filter(|content| content.finalizers().iter().any(|one| one.name == CONTENT_BOUND))
+                .filter(|content| content.has_finalizer(CONTENT_BOUND))
                 .filter(|content| !VolumeSnapshotContent(content).snapshot_uid().is_empty())
                 .filter(|content| content.annotation(MARK).is_empty())
                 .collect();

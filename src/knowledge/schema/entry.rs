@@ -370,11 +370,16 @@ impl Entry {
             || self.done_when.is_none()
     }
 
+    /// Whether it describes a way to name finalizers, and no product.
+    pub fn is_of_form(&self) -> bool {
+        self.name.contains('*')
+    }
+
     /// Whether it says only in words what its controller waits for, so that no program can look up which objects keep it. A
     /// thing outside of Kubernetes is no such object.
     pub fn is_only_told(&self) -> bool {
         let is_told = |wait: &Wait| matches!(wait, Wait::Activity(_) | Wait::OtherCluster(_));
-        self.waits_for.on.iter().all(is_told)
+        self.is_of_form() || self.waits_for.on.iter().all(is_told)
     }
 
     /// The page of the repository that its first source is in.

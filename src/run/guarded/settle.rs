@@ -279,7 +279,7 @@ fn settled_from(after: &After, plan: &Plan, lost: bool) -> Settled {
         After::Another(other) => {
             let by = match added_by(other, name) {
                 Some((manager, _)) => format!(", and {manager} added {name}"),
-                None if other.finalizers().iter().any(|one| one.name == name) => {
+                None if other.has_finalizer(name) => {
                     format!(", and it has {name}")
                 }
                 None => String::new(),

@@ -138,10 +138,7 @@ fn owner_state(object: &Object, reference: OwnerReference<'_>, view: &View<'_>) 
         Ok(Some(owner)) if owner.uid() == reference.uid() => OwnerState::Present {
             waits: reference.blocks_deletion()
                 && owner.deletion().is_some()
-                && owner
-                    .finalizers()
-                    .iter()
-                    .any(|finalizer| finalizer.name == "foregroundDeletion"),
+                && owner.has_finalizer("foregroundDeletion"),
         },
         Ok(Some(_)) => OwnerState::Gone("has another uid: it was made anew"),
         Ok(None) if ty.namespaced => found_elsewhere(ty, reference, view)

@@ -166,8 +166,7 @@ fn add_rejected_addition(
 /// Whether a controller that runs was thought to work on the object, and nothing else was found that it waits for. It writes
 /// the whole object, so with one finalizer that is refused it can change nothing.
 fn is_held_up(finding: &Finding) -> bool {
-    let controller = finding.wait.said.controller.as_ref();
-    let runs = controller.is_some_and(|actor| actor.state == Liveness::Running);
-    runs && matches!(finding.wait.verdict, Verdict::Waiting | Verdict::Stalled)
+    finding.liveness() == Some(Liveness::Running)
+        && matches!(finding.wait.verdict, Verdict::Waiting | Verdict::Stalled)
         && finding.wait.on.iter().all(|blocker| blocker.object.is_none())
 }

@@ -36,8 +36,8 @@ pub(crate) fn finding(
         Liveness::Failing if gives_another_reason(object, &names, holder, view) => Liveness::Running,
         other => other,
     };
-    // An entry for any name of a form tells of a way to name finalizers, and nobody looked for this one in the program.
-    let is_of_form = entry.is_some_and(|entry| entry.name.contains('*'));
+    // Nobody looked for this name in the program.
+    let is_of_form = entry.is_some_and(Entry::is_of_form);
     let is_likely = liveness == Liveness::Running && (is_of_form || is_likely(holder, Tells::Alive));
     let said = Said::removed_by(who, liveness, signs_in_words(holder))
         .likely(is_likely)

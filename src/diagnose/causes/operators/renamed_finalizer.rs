@@ -83,7 +83,7 @@ fn add_rename(described: &Described<'_>, finding: &mut Finding, view: &View<'_>)
         return;
     };
     finding.say(format!("{} is an older name of {current}", finalizer.name));
-    if object.finalizers().iter().any(|other| other.name == current) {
+    if object.has_finalizer(current) {
         finding.say("That is on this object too, and goes first");
         return;
     }

@@ -135,14 +135,14 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     let mut is_last = true;
     let others = findings.iter_mut().skip(first + 1);
     for finding in others.filter(|finding| is_of_operator(finding)) {
-        let runs = liveness(finding) == Some(Liveness::Running);
+        let runs = finding.liveness() == Some(Liveness::Running);
         finalizer_name::add_namesakes(object, finding, runs, view);
         is_last &= finding.wait.on.is_empty();
     }
     let Some(finding) = findings.get_mut(first) else {
         return;
     };
-    let runs = match liveness(finding) {
+    let runs = match finding.liveness() {
         Some(Liveness::Running) => true,
         Some(Liveness::Unknown) => false,
         _ => return,
@@ -169,12 +169,10 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     empty_references::add_defaults(object, finding, view);
     selectors::add_empty(object, finding, view);
     services::add_services(object, finding, is_described, view);
-    if !are_users_known {
-        owned_objects::add_owned(object, finding, runs, view);
-    }
     let users = if are_users_known {
         Vec::new()
     } else {
+        owned_objects::add_owned(object, finding, runs, view);
         referrers::add_referrers(object, finding, view)
     };
     let is_complete = view.missed() == missed_before;
@@ -317,11 +315,6 @@ fn add_visit(object: &Object, finding: &mut Finding, view: &View<'_>) {
         let text = shortened(&join(event.reason(), event.message().trim()));
         finding.say(format!("{by} still reports on it, {ago} ago: {text}"));
     }
-}
-
-fn liveness(finding: &Finding) -> Option<Liveness> {
-    let controller = finding.wait.said.controller.as_ref();
-    controller.map(|actor| actor.state)
 }
 
 /// Marks that the controller has not acted for long, although nothing blocks it. A controller whose work the catalogue

@@ -8,11 +8,7 @@ use crate::{
 };
 
 pub(super) fn add_owned(object: &Object, finding: &mut Finding, runs: bool, view: &View<'_>) {
-    let is_foreground = object
-        .finalizers()
-        .iter()
-        .any(|finalizer| finalizer.name == "foregroundDeletion");
-    if object.uid().is_empty() || is_foreground {
+    if object.uid().is_empty() || object.has_finalizer("foregroundDeletion") {
         return;
     }
     let types = super::types_of_domain(&object.resource.group, view).take(limits::TYPES_OF_PATTERN);

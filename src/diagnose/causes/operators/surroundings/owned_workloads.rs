@@ -1,4 +1,4 @@
-//! The workloads that an object owns, and that run on. With an ordinary deletion the garbage collector deletes what an object
+//! The workloads that were made for an object: those that run on, and those that were stopped. With an ordinary deletion the garbage collector deletes what an object
 //! owns only after the object is gone. A controller that waits until its Pods have ended must end them itself
 //! (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem).
 
@@ -16,17 +16,8 @@ use crate::{
 /// Says which workloads that were made for it do not run, and returns them for the chain. Its controller may need them for
 /// its clean-up, or may have stopped them itself.
 pub(super) fn add_stopped(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Blocker> {
-    if object.namespace().is_empty() {
-        return Vec::new();
-    }
-    let mut stopped = Vec::new();
-    for plural in ["deployments", "statefulsets"] {
-        let all = view.list("apps", plural, object.namespace()).unwrap_or_default();
-        let is_stopped = |one: &&Object| {
-            one.deletion().is_none() && Workload(one).replicas() == Some(0) && is_child(one, object)
-        };
-        stopped.extend(all.iter().filter(is_stopped));
-    }
+    let is_stopped = |one: &&Object| Workload(one).replicas() == Some(0) && is_child(one, object);
+    let stopped = beside(object, &["deployments", "statefulsets"], is_stopped, view);
     let shown = stopped.iter().take(limits::NAMES_IN_SENTENCE);
     let says = "was made for it, and is scaled to 0 replicas";
     shown
@@ -39,25 +30,20 @@ pub(super) fn add_stopped(object: &Object, finding: &mut Finding, view: &View<'_
 
 /// Says which run, and returns them for the chain. They may run on purpose, so nobody is blamed.
 pub(super) fn add_workloads(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Blocker> {
-    let is_foreground = object
-        .finalizers()
-        .iter()
-        .any(|finalizer| finalizer.name == "foregroundDeletion");
-    if object.namespace().is_empty() || object.uid().is_empty() || is_foreground {
+    if object.uid().is_empty() || object.has_finalizer("foregroundDeletion") {
         return Vec::new();
     }
-    let mut owned = Vec::new();
-    for plural in ["deployments", "statefulsets", "daemonsets"] {
-        // Workloads that could not be listed are a gap of the diagnosis.
-        let all = view.list("apps", plural, object.namespace()).unwrap_or_default();
-        let runs_on = |one: &&Object| {
-            one.deletion().is_none()
-                && one.is_owned_by(object.uid())
-                && Workload(one).replicas().is_none_or(|count| count > 0)
-                && Workload(one).wanted_nodes().is_none_or(|count| count > 0)
-        };
-        owned.extend(all.iter().filter(runs_on));
-    }
+    let runs_on = |one: &&Object| {
+        one.is_owned_by(object.uid())
+            && Workload(one).replicas().is_none_or(|count| count > 0)
+            && Workload(one).wanted_nodes().is_none_or(|count| count > 0)
+    };
+    let owned = beside(
+        object,
+        &["deployments", "statefulsets", "daemonsets"],
+        runs_on,
+        view,
+    );
     let Some(first) = owned.first() else {
         return Vec::new();
     };
@@ -78,4 +64,23 @@ pub(super) fn add_workloads(object: &Object, finding: &mut Finding, view: &View<
     shown
         .map(|one| super::only_named(one.reference(), "belongs to it, and runs on".to_owned()))
         .collect()
+}
+
+/// The workloads of these types in its namespace that are not being deleted and fit. Those that could not be listed are a gap
+/// of the diagnosis.
+fn beside<'a>(
+    object: &Object,
+    plurals: &[&str],
+    fits: impl Fn(&&Object) -> bool,
+    view: &View<'a>,
+) -> Vec<&'a Object> {
+    let mut found = Vec::new();
+    if object.namespace().is_empty() {
+        return found;
+    }
+    for plural in plurals {
+        let all = view.list("apps", plural, object.namespace()).unwrap_or_default();
+        found.extend(all.iter().filter(|one| one.deletion().is_none() && fits(one)));
+    }
+    found
 }

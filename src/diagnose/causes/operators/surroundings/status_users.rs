@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::named_settings::words;
 use crate::{
-    diagnose::{limits, model::Finding},
+    diagnose::{causes::operators::referenced_by::name_of_item, limits, model::Finding},
     snapshot::facts::Object,
 };
 
@@ -54,9 +54,8 @@ fn names(value: &Value) -> Vec<String> {
         one => std::slice::from_ref(one),
     };
     let named = items.iter().filter_map(|item| {
-        let field = |name: &str| item.get(name).and_then(Value::as_str);
-        let name = item.as_str().or_else(|| field("name"))?;
-        Some(match field("namespace") {
+        let name = name_of_item(item)?;
+        Some(match item.get("namespace").and_then(Value::as_str) {
             Some(namespace) => format!("{namespace}/{name}"),
             None => name.to_owned(),
         })
