@@ -16,19 +16,17 @@ use serde_json::{Value, json};
 use crate::schema::{Entry, Located, Match, usual_judgement};
 
 /// A block ends with the first entry that makes it this large. Larger blocks pack better, and smaller ones are unpacked
-/// in less time. 3.0 MB became 0.76 MB in blocks of 8 KiB, 0.54 MB in blocks of 32 KiB, and 0.46 MB in blocks of 128 KiB. The
-/// catalogue has 3.9 MB by now, so these are larger.
+/// in less time. 3.0 MB became 0.76 MB in blocks of 8 KiB, 0.54 MB in blocks of 32 KiB, and 0.46 MB in blocks of 128 KiB.
 const BLOCK: usize = 48 * 1024;
 
 /// The letters that stand for fields of an entry here. `Entry` knows them, too.
-const LETTERS: [(&str, &str); 11] = [
+const LETTERS: [(&str, &str); 10] = [
     ("project", "j"),
     ("area", "a"),
     ("kinds", "k"),
     ("protects", "p"),
     ("waitsFor", "w"),
     ("removedBy", "r"),
-    ("holder", "h"),
     ("ifRemoved", "i"),
     ("doneWhen", "d"),
     ("sources", "s"),
@@ -52,17 +50,22 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     let mut sorted: Vec<&Located> = entries.iter().collect();
     sorted.sort_by(|a, b| (&a.entry.name, &a.file, a.line).cmp(&(&b.entry.name, &b.file, b.line)));
 
-    let mut blocks = vec![String::new()];
+    let mut blocks = Blocks(vec![String::new()]);
     let mut spans = String::new();
+    // Entries of one product have one controller, and are far apart in this order.
+    let mut holders = Vec::new();
     for located in &sorted {
-        if blocks.last().is_some_and(|block| block.len() >= BLOCK) {
-            blocks.push(String::new());
+        let (json, holder) = without_defaults(&located.entry)?;
+        let known = holders.iter().position(|known| *known == holder);
+        let holder_at = known.unwrap_or(holders.len());
+        if known.is_none() {
+            holders.push(holder);
         }
-        let at = blocks.len() - 1;
-        let start = blocks[at].len();
-        blocks[at].push_str(&without_defaults(&located.entry)?);
-        let _ = writeln!(spans, "    ({at}, {start}, {}),", blocks[at].len());
+        let (at, start, end) = blocks.add(&json);
+        let _ = writeln!(spans, "    ({at}, {start}, {end}, {holder_at}),");
     }
+    let holders: Vec<_> = holders.iter().map(|holder| blocks.add(holder)).collect();
+    let Blocks(blocks) = blocks;
     let mut packed = Vec::new();
     let mut ends = Vec::new();
     for block in &blocks {
@@ -97,8 +100,10 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     // The `Debug` form of a list is valid Rust; that of a set is not.
     let lengths: Vec<usize> = lengths.into_iter().collect();
     let code = format!(
-        "/// The block of each entry, and where it begins and ends there.\n\
-         pub(super) static SPANS: &[(u16, u32, u32)] = &[\n{spans}];\n\
+        "/// The block of each entry, where it begins and ends there, and which of the `HOLDERS` it has.\n\
+         pub(super) static SPANS: &[(u16, u32, u32, u16)] = &[\n{spans}];\n\
+         /// The block of each description of a controller, and where it begins and ends there.\n\
+         pub(super) static HOLDERS: &[(u16, u32, u32)] = &{holders:?};\n\
          /// Where each packed block ends, and its size when it is unpacked.\n\
          pub(super) static BLOCKS: &[(u32, u32)] = &{ends:?};\n\
          /// Every length of a fixed start or end, the shortest first.\n\
@@ -110,8 +115,25 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     fs::write(out.join("catalogue.rs"), code)
 }
 
-/// The entry as JSON, without what nearly all entries have: reading it puts that back.
-fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
+/// Texts one behind the other, in blocks that are packed one by one.
+struct Blocks(Vec<String>);
+
+impl Blocks {
+    /// Adds a text, and tells its block, and where it begins and ends there.
+    fn add(&mut self, text: &str) -> (usize, usize, usize) {
+        let Blocks(blocks) = self;
+        if blocks.last().is_some_and(|block| block.len() >= BLOCK) {
+            blocks.push(String::new());
+        }
+        let at = blocks.len() - 1;
+        let start = blocks[at].len();
+        blocks[at].push_str(text);
+        (at, start, blocks[at].len())
+    }
+}
+
+/// The entry as JSON, without what nearly all entries have: reading it puts that back. Its controller is apart.
+fn without_defaults(entry: &Entry) -> serde_json::Result<(String, String)> {
     let mut json = serde_json::to_value(entry)?;
     let page = entry.page_of_sources();
     if let Some(fields) = json.as_object_mut() {
@@ -160,14 +182,16 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<String> {
     for workload in workloads.into_iter().flatten().filter_map(Value::as_object_mut) {
         workload.retain(|field, value| field != "kind" || value != "Deployment");
     }
+    let mut holder = json!({});
     if let Some(fields) = json.as_object_mut() {
+        holder = fields.remove("holder").unwrap_or(holder);
         for (field, letter) in LETTERS {
             if let Some(value) = fields.remove(field) {
                 fields.insert(letter.to_owned(), value);
             }
         }
     }
-    serde_json::to_string(&json)
+    Ok((serde_json::to_string(&json)?, serde_json::to_string(&holder)?))
 }
 
 /// The values of an object as a list, in the order of its fields. Those at the end that are absent are left out.

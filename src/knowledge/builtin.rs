@@ -19,7 +19,7 @@ mod tables {
     include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 }
 
-use tables::{BLOCKS, ENDS, LENGTHS, NAMES, SPANS, STARTS};
+use tables::{BLOCKS, ENDS, HOLDERS, LENGTHS, NAMES, SPANS, STARTS};
 
 /// Size of the packed texts in bytes.
 pub(super) fn size() -> usize {
@@ -44,10 +44,11 @@ pub(super) fn entry(at: usize) -> Option<&'static Entry> {
 }
 
 fn parse(at: usize) -> Option<Entry> {
-    let &(block, start, end) = SPANS.get(at)?;
-    let json = block_text(usize::from(block))?.get(as_usize(start)?..as_usize(end)?)?;
+    let &(block, start, end, holder) = SPANS.get(at)?;
+    let json = text_at((block, start, end))?;
     // `build.rs` wrote it from this type, and a test reads every entry.
     let mut entry: Entry = serde_json::from_str(json).ok()?;
+    entry.holder = serde_json::from_str(text_at(*HOLDERS.get(usize::from(holder))?)?).ok()?;
     if entry.example.is_empty() {
         entry.example.clone_from(&entry.name);
     }
@@ -60,6 +61,11 @@ fn parse(at: usize) -> Option<Entry> {
         entry.page = entry.page_of_sources();
     }
     Some(entry)
+}
+
+/// The text between these two places of a block.
+fn text_at((block, start, end): (u16, u32, u32)) -> Option<&'static str> {
+    block_text(usize::from(block))?.get(as_usize(start)?..as_usize(end)?)
 }
 
 /// The entries of one block. It is unpacked once, because its entries have similar names and are often used together.
