@@ -59,10 +59,11 @@ impl Scan<'_> {
             }
         };
         let project = holder.project.clone().filter(|_| self.options.wide);
-        let likely = if holder.likely { "likely " } else { "" };
+        // The doubt is who the controller is, and not whether it runs.
+        let probably = if holder.likely { " (probably)" } else { "" };
         vec![
-            holder.name.clone(),
-            format!("{likely}{}", holder.state.word()),
+            format!("{}{probably}", holder.name),
+            holder.state.word().to_owned(),
             thousands(holder.objects),
             thousands(holder.terminating),
             some(&on),

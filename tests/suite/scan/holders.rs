@@ -403,6 +403,13 @@ fn holders_fit_a_narrow_terminal_and_a_pipe() {
         .find(|row| row.trim_start().starts_with("flagger "))
         .expect("a row");
     assert!(row.contains("scaled to zero"), "{row}");
+    // What is only probable is who it is. Its state was seen.
+    let probable = rows.iter().find(|row| row.contains("sprocket-operator"));
+    let probable = probable.expect("a row");
+    assert!(
+        probable.contains("sprocket-operator (probably)") && probable.contains(" running "),
+        "{probable}"
+    );
     // A pipe has 100 columns, too few for the last one.
     let wide = scan(&["-o", "wide"]).success();
     assert!(
