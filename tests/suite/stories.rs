@@ -67,9 +67,10 @@ enum Set {
     Seventeenth,
     Eighteenth,
     Nineteenth,
+    Twentieth,
 }
 
-const SETS: [Set; 19] = [
+const SETS: [Set; 20] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -89,6 +90,7 @@ const SETS: [Set; 19] = [
     Set::Seventeenth,
     Set::Eighteenth,
     Set::Nineteenth,
+    Set::Twentieth,
 ];
 
 #[derive(Debug, PartialEq, Eq)]
