@@ -54,6 +54,45 @@ pub(super) fn add_product_parts(entry: &Entry, holder: &mut Holder, view: &View<
     }
 }
 
+/// Adds that the API server has none of the types that the controller needs. Groups have the name of the product in every
+/// installation, so this does not depend on what somebody called the release.
+pub(super) fn add_missing_types(object: &Object, entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+    let groups = &entry.holder.api_groups;
+    let is_of_product = |group: &str| groups.iter().any(|known| known == group);
+    if !entry.holder.needs_types || is_of_product(&object.resource.group) {
+        return;
+    }
+    let is_hidden = || {
+        let mut silent = view.silent_groups().iter();
+        silent.any(|gap| groups.iter().any(|group| gap.what.hides_types_of(group)))
+    };
+    let is_served = if view.types().iter().any(|ty| is_of_product(&ty.group)) {
+        true
+    } else if view.types().is_empty() || is_hidden() {
+        // A recording may have no list of the types, but the definitions of all custom ones.
+        match view.list("apiextensions.k8s.io", "customresourcedefinitions", "") {
+            Ok(all) => all
+                .iter()
+                .any(|definition| is_of_product(CustomResourceDefinition(definition).group())),
+            // They would show that the product is installed.
+            Err(missing) => return holder.add_missing(&missing),
+        }
+    } else {
+        false
+    };
+    if !is_served {
+        let source = format!("types of {}", groups.join(" and "));
+        let value = "the API server has none, and the controller needs them";
+        holder.add(Sign::new(
+            Trace::Types,
+            Tells::Gone,
+            Strength::Strong,
+            source,
+            value,
+        ));
+    }
+}
+
 /// Whether the product serves this API. One in Kubernetes' own domain, such as `external.metrics.k8s.io`, is served by
 /// whoever was installed last. So its Service must bear a name of this product, or stand in its namespace.
 fn is_of_product(api: &str, service: Option<ServiceReference<'_>>, entry: &Entry) -> bool {

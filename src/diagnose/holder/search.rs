@@ -98,6 +98,7 @@ pub(super) fn described_with_driver(
             if holder.unseen.is_empty() && matches!(entry.holder.runs, Runs::InCluster | Runs::Nobody) =>
         {
             let wanted = wanted(driver, entry, object, finalizer);
+            product::add_missing_types(object, entry, &mut holder, view);
             // On a custom type the rights are the second sign. The sidecars of all drivers, and the controllers of all
             // instances, write under one name. The sign comes before the search that may refute it.
             let is_only_one = driver.is_none() && !workload::is_of_each_instance(entry);

@@ -35,6 +35,8 @@ pub enum Trace {
     Rights,
     /// Other parts of the same product: webhooks and API services.
     Product,
+    /// The types that it needs.
+    Types,
     /// A part or an owner of its installation: the `CSIDriver`, the package of a definition.
     Installation,
     /// The namespace that it is installed in, or the node that it must run on.

@@ -171,6 +171,15 @@ fn check_protects(text: &str, add_problem: &mut impl FnMut(&str, String)) {
 }
 
 fn check_holder(holder: &HolderDescription, add_problem: &mut impl FnMut(&str, String)) {
+    let has_groups =
+        !holder.api_groups.is_empty() && !holder.api_groups.iter().any(|group| group.contains('*'));
+    if holder.needs_types && !(has_groups && holder.runs == super::Runs::InCluster) {
+        add_problem(
+            "needs-types:",
+            "`needs-types` is for a controller in this cluster, with `api-groups` that have no `*`"
+                .to_owned(),
+        );
+    }
     for workload in &holder.workloads {
         if workload.name.is_none() && workload.selector.is_none() && workload.container.is_none() {
             add_problem(

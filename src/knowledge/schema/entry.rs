@@ -66,7 +66,7 @@ pub struct Entry {
     #[serde(alias = "r")]
     pub removed_by: String,
     /// How to find that controller.
-    #[serde(alias = "h")]
+    #[serde(default)]
     pub holder: HolderDescription,
     /// What happens if it is removed by hand.
     #[serde(alias = "i")]
@@ -196,6 +196,9 @@ pub struct HolderDescription {
     /// API groups whose CRDs show that the product is or was installed.
     #[serde(default, alias = "apiGroups", skip_serializing_if = "Vec::is_empty")]
     pub api_groups: Vec<String>,
+    /// It acts only in a cluster that serves these types, never from another one. Where none is served, it is not there.
+    #[serde(default, alias = "needsTypes", skip_serializing_if = "is_false")]
+    pub needs_types: bool,
     /// Anything that the other fields cannot express.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

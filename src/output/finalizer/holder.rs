@@ -57,6 +57,9 @@ pub(super) fn lines(holder: &HolderDescription, all: bool) -> Vec<String> {
             }
         }
     }
+    if all && holder.needs_types {
+        lines.push("acts only where the API server has these types".to_owned());
+    }
     lines.extend(holder.note.clone());
     lines
 }

@@ -377,7 +377,7 @@ fn names_alone_are_one_sign() {
     // On a type that many controllers change, the rights decide nothing.
     let mut service = custom("", "services", "Service", "service.k8s.aws/resources");
     service.value["spec"] = json!({"type": "LoadBalancer"});
-    let diagnosis = World::default().explain(&service);
+    let diagnosis = World::of([definition_of("elbv2.k8s.aws")]).explain(&service);
     assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
     // The account stayed, so the Deployment may be deleted only to create it again.
     let diagnosis = World::of([definition(), account("cert-manager", "cert-manager")]).explain(&challenge());
@@ -750,4 +750,58 @@ fn a_renewed_lease_of_the_product_keeps_its_controller_from_being_gone() {
         "{}",
         said(&diagnosis)
     );
+}
+
+/// The definition of some type of this group.
+fn definition_of(group: &str) -> Object {
+    let value = json!({"metadata": {"name": format!("items.{group}")}, "spec": {"group": group}});
+    let group = "apiextensions.k8s.io";
+    object(
+        group,
+        "customresourcedefinitions",
+        "CustomResourceDefinition",
+        value,
+    )
+}
+
+#[test]
+fn a_cluster_without_the_types_of_a_product_shows_that_its_controller_is_gone() {
+    let held = || {
+        object(
+            "apps",
+            "deployments",
+            "Deployment",
+            json!({"metadata": {"name": "api", "namespace": "pay", "finalizers": ["onepassword.com/finalizer.secret"],
+                "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0}, "spec": {"replicas": 1}}),
+        )
+    };
+    let definition_of = |group: &str| {
+        let value = json!({"metadata": {"name": format!("items.{group}")}, "spec": {"group": group}});
+        let group = "apiextensions.k8s.io";
+        object(
+            group,
+            "customresourcedefinitions",
+            "CustomResourceDefinition",
+            value,
+        )
+    };
+    let verdict_in = |world: World| verdict(&world.with(held()).explain(&held()));
+    let without = || World::of([definition_of("onepassword.example")]);
+    assert_eq!(verdict_in(without()), Verdict::Orphaned);
+    // Its types are served, or nobody knows: then its names alone are missing, and that is one sign.
+    let with = World::of([definition_of("onepassword.com")]);
+    assert_eq!(verdict_in(with), Verdict::Unknown);
+    let served = World::default().serving("onepassword.com", "onepassworditems", "OnePasswordItem");
+    assert_eq!(verdict_in(served), Verdict::Unknown);
+    let hidden = without().hiding("customresourcedefinitions");
+    assert_eq!(verdict_in(hidden), Verdict::Unknown);
+    // The same where something runs that may be it.
+    let account = |name: &str| json!({"metadata": {"name": name, "namespace": "pay"}});
+    let named = object(
+        "",
+        "serviceaccounts",
+        "ServiceAccount",
+        account("onepassword-connect-operator"),
+    );
+    assert_eq!(verdict_in(without().with(named)), Verdict::Unknown);
 }

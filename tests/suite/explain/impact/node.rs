@@ -76,11 +76,10 @@ fn a_node_takes_its_pods_along_and_its_local_data() {
         .kubectl(["patch", target, "--type=merge", "--patch", held])
         .success();
     let held = told(cluster, target, "");
-    // No name of Karpenter exists. That is one sign, and many controllers may change Nodes. Karpenter would wait for the volume.
-    assert_eq!(held.verdict("karpenter.sh/termination"), "waiting", "{held}");
-    held.says("is still attached to leaving-node")
-        .never_says("It is gone")
-        .never_advises("finalizers remove");
+    // No name of Karpenter exists, and the API server has none of its types.
+    assert_eq!(held.verdict("karpenter.sh/termination"), "orphaned", "{held}");
+    held.says("It is gone")
+        .says("types of karpenter.sh: the API server has none");
     release(cluster, target, "default");
     story.follow(cluster, "delete node/leaving-node");
     goes(cluster, target, "");
