@@ -21,6 +21,7 @@ pub(crate) use self::denied::DeniedRight;
 pub(crate) use self::lost::has_word;
 pub use self::lost::lost;
 pub(crate) use self::rank::{tells_of_use, waits_for_end};
+pub(crate) use self::status::failing as failing_state;
 use jiff::Timestamp;
 
 use self::author::Author;

@@ -302,6 +302,16 @@ impl Object {
         self.some_annotation(name).is_some()
     }
 
+    /// Its annotations.
+    pub fn annotations(&self) -> impl Iterator<Item = (&str, &str)> {
+        let annotations = self
+            .value
+            .pointer("/metadata/annotations")
+            .and_then(Value::as_object);
+        let all = annotations.into_iter().flatten();
+        all.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+    }
+
     fn some_annotation(&self, name: &str) -> Option<&str> {
         let annotations = self.value.pointer("/metadata/annotations");
         annotations.and_then(|all| all.get(name)?.as_str())

@@ -140,6 +140,16 @@ fn collect(
     }
 }
 
+/// The failure that a status tells beside its state: `state: Error` with a `message`.
+pub(crate) fn failing(object: &Object) -> Option<String> {
+    let status = object.value.get("status")?;
+    let text = |field: &str| status.get(field).and_then(Value::as_str).unwrap_or_default();
+    let mut states = ["state", "phase"].into_iter().map(text);
+    let state = states.find(|state| names_failure(state))?;
+    let message = text("message").trim();
+    (!message.is_empty()).then(|| join(state, message))
+}
+
 /// Whether it is prose about an attempt that failed, and no setting or query with such a word in it.
 fn tells_a_failure(text: &str) -> bool {
     const ATTEMPTS: [&str; 7] = [

@@ -19,9 +19,9 @@ impl<'a> Event<'a> {
         self.0.text("/message")
     }
 
-    /// Whether it tells of trouble.
+    /// Whether it tells of trouble. Kopf calls such events `Error` (`nolar/kopf:kopf/_core/engines/posting.py`).
     pub(crate) fn is_warning(self) -> bool {
-        self.0.text("/type") == "Warning"
+        !matches!(self.0.text("/type"), "" | "Normal")
     }
 
     /// The uid of the object that it is about; empty if it names none.
@@ -96,6 +96,15 @@ mod tests {
             |event| event.may_be_about(&other) => false, absent true;
             |event| event.reporters() => ["kubelet", "k8s.example/kubelet"], absent ["", ""];
         );
+    }
+
+    /// The API server of the core group takes any type. Kopf writes `Error`.
+    #[test]
+    fn an_event_that_is_not_normal_tells_of_trouble() {
+        for (kind, is_warning) in [("Warning", true), ("Error", true), ("Normal", false), ("", false)] {
+            let event = bare("", "events", "Event", json!({"type": kind}));
+            assert_eq!(Event(&event).is_warning(), is_warning, "{kind}");
+        }
     }
 
     /// The recorder of client-go counts, the one of `events.k8s.io` writes a series.

@@ -152,6 +152,12 @@ impl<'a> Pod<'a> {
         demanded.find(|kind| self.phase() == "Running" && !kind.is_empty() && !is_met(kind))
     }
 
+    /// Whether one of its containers was ever made.
+    pub(crate) fn has_started(self) -> bool {
+        let is_made = |status: &Value| !text(status, "/containerID").is_empty();
+        self.phase() != "Pending" || self.container_statuses().any(is_made)
+    }
+
     /// The names of the containers that run.
     pub(crate) fn running_containers(self) -> impl Iterator<Item = &'a str> {
         let containers = list(&self.0.value, "/status/containerStatuses").iter();

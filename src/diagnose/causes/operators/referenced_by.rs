@@ -3,7 +3,7 @@
 //! **Recognises** the shapes that references have by convention (`kubernetes/community:contributors/devel/
 //! sig-architecture/api-conventions.md`, "Object references"): `…Ref` with a `name`, and with `kind` and `namespace`
 //! if they may vary. Also a text field that is called after the kind (`gatewayClassName`, `project` for an
-//! `AppProject`). Also a label `…/KIND-name` on an object that was created for another object. Where the catalogue says
+//! `AppProject`). Also a label `…/KIND-name`, or with the whole name of its type, on an object that was created for another object. Where the catalogue says
 //! that such objects use it, also a list that is called after the kind (`flavors: [{name: …}]` for a `ResourceFlavor`).
 //! Elsewhere such a list may define what it names, as `templates` of a `Workflow` do. **Wants** nothing.
 //! **Concludes** nothing by itself: a name alone, in a field that does not fit the kind, is no reference.
@@ -106,10 +106,25 @@ pub(crate) fn is_child(child: &Object, parent: &Object) -> bool {
     let is_in_own_namespace = parent.namespace().is_empty() && child.namespace() == parent.name();
     owned
         || is_in_own_namespace
+        || is_namespace_made_by(child, parent)
         || has_label_for(child, parent)
         || has_labels_of_owner(child, parent)
         || has_label_of_owning_resource(child, parent)
         || referencing_field(child, parent).is_some()
+}
+
+/// Whether a namespace was made by the object of its name, and belongs below the namespace of that: an annotation or a label in
+/// the domain of the object names the upper one, as `hnc.x-k8s.io/subnamespace-of` and `accurate.cybozu.com/parent` do.
+fn is_namespace_made_by(child: &Object, parent: &Object) -> bool {
+    if !child.is("", "namespaces") || child.name() != parent.name() || parent.namespace().is_empty() {
+        return false;
+    }
+    let is_mark = |key: &str, value: &str| {
+        let domain = key.split('/').next();
+        domain == Some(parent.resource.group.as_str()) && value == parent.namespace()
+    };
+    child.labels().iter().any(|(key, value)| is_mark(key, value))
+        || child.annotations().any(|(key, value)| is_mark(key, value))
 }
 
 /// Whether a pair of labels tells the kind and the name of the parent: `…/owner-kind` and `…/owner-name`. A third label
@@ -144,11 +159,12 @@ fn has_label_of_owning_resource(child: &Object, parent: &Object) -> bool {
 fn has_label_for(child: &Object, parent: &Object) -> bool {
     let kind = parent.kind.to_lowercase();
     let same_namespace = parent.namespace().is_empty() || child.namespace() == parent.namespace();
+    let of_type = parent.resource.name();
     same_namespace
         && child.labels().iter().any(|(key, value)| {
             let last = key.rsplit('/').next().unwrap_or_default();
             let plain = last.replace(['-', '_', '.'], "").to_lowercase();
-            value == parent.name() && is_called_after(&plain, &kind)
+            value == parent.name() && (*key == of_type || is_called_after(&plain, &kind))
         })
 }
 
@@ -417,6 +433,11 @@ mod tests {
             &child(json!({"namespace": "ns", "labels": {"x.test/cluster.name": "prod"}})),
             &cluster
         ));
+        // The whole name of its type may be the key.
+        for (key, is_one) in [("things.x.test", true), ("things.y.test", false)] {
+            let labelled = child(json!({"namespace": "ns", "labels": {key: "prod"}}));
+            assert_eq!(is_child(&labelled, &cluster), is_one, "{key}");
+        }
         assert!(!is_child(
             &child(json!({"namespace": "other", "labels": labels})),
             &cluster
@@ -433,6 +454,25 @@ mod tests {
             &child(json!({"namespace": "ns", "labels": {"app": "prod"}})),
             &cluster
         ));
+    }
+
+    #[test]
+    fn a_namespace_that_names_the_upper_one_shows_a_child() {
+        let child = |name: &str, key: &str, upper: &str| {
+            let metadata = json!({"metadata": {"name": name, "annotations": {key: upper}}});
+            is_child(
+                &object("", "namespaces", "Namespace", metadata),
+                &target("Anchor", "ns"),
+            )
+        };
+        assert!(child("prod", "x.test/subnamespace-of", "ns"));
+        for (name, key, upper) in [
+            ("other", "x.test/subnamespace-of", "ns"),
+            ("prod", "y.test/subnamespace-of", "ns"),
+            ("prod", "x.test/subnamespace-of", "far"),
+        ] {
+            assert!(!child(name, key, upper), "{name} {key} {upper}");
+        }
     }
 
     #[test]

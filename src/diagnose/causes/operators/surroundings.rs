@@ -169,11 +169,14 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     empty_references::add_defaults(object, finding, view);
     selectors::add_empty(object, finding, view);
     services::add_services(object, finding, is_described, view);
-    let users = if are_users_known {
-        Vec::new()
-    } else {
+    if !are_users_known {
         owned_objects::add_owned(object, finding, runs, view);
-        referrers::add_referrers(object, finding, view)
+    }
+    let is_no_object_named = finding.wait.on.iter().all(|blocker| blocker.object.is_none());
+    let users = if is_no_object_named || !are_users_known {
+        referrers::add_referrers(object, finding, are_users_known, view)
+    } else {
+        Vec::new()
     };
     let is_complete = view.missed() == missed_before;
     let is_free = finding.wait.on.is_empty() && users.is_empty() && !is_in_use && is_last;
@@ -239,8 +242,8 @@ fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Tro
 
 /// Weighs whether a controller that has not acted for long may still wait for something.
 fn weigh_stalled(finding: &mut Finding, troubled: &[Troubled], is_complete: bool) {
-    if troubled.iter().any(|one| one.exists) || !troubled.is_empty() && finding.wait.trial.is_some() {
-        // Its controller may wait for an object in trouble. Or it acts, and its update is refused.
+    if troubled.iter().any(|one| one.exists) {
+        // Its controller may wait for an object in trouble.
         finding.wait.verdict = Verdict::Waiting;
         return;
     }
@@ -248,11 +251,11 @@ fn weigh_stalled(finding: &mut Finding, troubled: &[Troubled], is_complete: bool
     if !troubled.is_empty() {
         refute_work(finding);
     }
-    if !is_complete {
+    if is_complete {
+        update_rejected::doubt_stalled(finding);
+    } else {
         // It may wait for something that was not read.
         finding.wait.verdict = Verdict::Unknown;
-    } else if troubled.is_empty() {
-        update_rejected::doubt_stalled(finding);
     }
 }
 

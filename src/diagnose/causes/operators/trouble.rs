@@ -2,7 +2,7 @@
 
 use crate::{
     diagnose::{
-        complaint::{failing_condition, join},
+        complaint::{failing_condition, failing_state, join},
         kinds::{Condition, Endpoint, EndpointSlice, Pod, Service, Workload},
         view::View,
     },
@@ -39,6 +39,7 @@ pub(super) fn trouble(found: &Object, view: &View<'_>) -> Option<String> {
         return problem.or_else(gate);
     }
     failing_condition(found)
+        .or_else(|| failing_state(found))
         .map(|text| format!("reports {text}"))
         .or_else(|| Some(format!("is not available: {}", unavailable(found)?)))
 }

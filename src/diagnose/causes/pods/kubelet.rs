@@ -85,13 +85,15 @@ pub(crate) fn not_finished_by_kubelet(
     finding
 }
 
-/// What the kubelet last failed in since the deletion. A container that cannot be killed tells most.
+/// What the kubelet last failed in since the deletion. A container that cannot be killed tells most. Of a Pod whose containers
+/// never ran, an older failure counts too: what was half set up is what cannot be taken down.
 fn last_failure<'a>(pod: &Object, view: &View<'a>) -> Option<Event<'a>> {
     let since = pod.deletion()?.requested_at();
+    let has_started = Pod(pod).has_started();
     let is_failure = |event: Event<'_>| {
         event.is_warning()
             && event.reporters().contains(&"kubelet")
-            && event.last_time().is_some_and(|time| time >= since)
+            && (!has_started || event.last_time().is_some_and(|time| time >= since))
     };
     let killing = last_event(pod, &["FailedKillPod"], view).ok()?;
     killing.or_else(|| newest_event(pod, view, is_failure).ok().flatten())

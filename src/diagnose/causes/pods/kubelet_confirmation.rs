@@ -318,7 +318,12 @@ mod tests {
 
     #[test]
     fn quotes_what_the_kubelet_failed_in_since_the_deletion() {
-        let with = |component: &str, time: &str| {
+        let mut made = pod();
+        made.value["status"]["containerStatuses"][0]["containerID"] = "containerd://c".into();
+        let mut never_made = pod();
+        never_made.value["status"] = json!({"phase": "Pending", "containerStatuses": [{"name": "c",
+            "state": {"waiting": {"reason": "ContainerCreating"}}}]});
+        let of = |pod: &Object, component: &str, time: &str| {
             let event = object(
                 "",
                 "events",
@@ -335,8 +340,9 @@ mod tests {
                 .object("", "nodes", "", "a", Some(node("True")))
                 .object("coordination.k8s.io", "leases", "kube-node-lease", "a", None)
                 .answer(events, Ok(Answer::List(vec![event])));
-            said(&world.explain(&pod()))
+            said(&world.explain(pod))
         };
+        let with = |component: &str, time: &str| of(&made, component, time);
         let quoted = with("kubelet", "2026-01-01T11:10:00Z");
         assert!(
             quoted.contains("FailedPrepare: claim not created yet"),
@@ -348,6 +354,12 @@ mod tests {
         ] {
             assert!(!with(component, time).contains("not created yet"));
         }
+        // What failed before is the reason where no container was ever made.
+        let quoted = of(&never_made, "kubelet", "2026-01-01T10:00:00Z");
+        assert!(
+            quoted.contains("FailedPrepare: claim not created yet"),
+            "{quoted}"
+        );
     }
 
     #[test]

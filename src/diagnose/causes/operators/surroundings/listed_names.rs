@@ -47,7 +47,13 @@ pub(super) fn add_listed_names(object: &Object, finding: &mut Finding, view: &Vi
         };
         // Types that could not be listed are a gap of the diagnosis.
         let all = view.list(&ty.group, &ty.plural, "").unwrap_or_default();
-        let named = all.iter().filter(|other| names.contains(&other.name()));
+        let named = all.iter().filter(|other| {
+            let is_it = |name: &str| match name.split_once('/') {
+                Some((namespace, name)) => namespace == other.namespace() && name == other.name(),
+                None => name == other.name(),
+            };
+            names.iter().any(|name| is_it(name))
+        });
         let troubled = named.filter_map(|other| Some((other, trouble(other, view)?)));
         for (found, why) in troubled.take(limits::NAMES_IN_SENTENCE) {
             let named = (

@@ -1,5 +1,8 @@
-//! The Pods that were made for an object, and that do not end or do not start.
+//! The Pods that were made for an object, and that do not end, do not start, or are on a node that is not ready.
 
+use std::collections::BTreeSet;
+
+use super::owned_workloads;
 use crate::{
     diagnose::{
         causes::{advice::explain_step, operators::referenced_by::is_child},
@@ -17,16 +20,10 @@ const INSTANCE: &str = "app.kubernetes.io/instance";
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
 pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view: &View<'_>) {
-    if object.namespace().is_empty() {
-        return;
-    }
-    // Pods that could not be listed are a gap of the diagnosis.
-    let Ok(all) = view.list("", "pods", object.namespace()) else {
-        return;
-    };
+    let all = pods_beside(object, view);
     let mut found: Vec<_> = all
         .iter()
-        .filter_map(|pod| Some((pod, trouble(pod)?)))
+        .filter_map(|pod| Some((*pod, trouble(pod)?)))
         .enumerate()
         .filter(|(at, (pod, _))| {
             is_child(pod, object)
@@ -35,9 +32,14 @@ pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view:
         })
         .map(|(_, found)| found)
         .collect();
+    found.extend(on_silent_nodes(&all, object, view));
     // A Pod that waits for a volume or a secret says so only in its events.
-    let starting = |pod: &&Object| Pod(pod).phase() == "Pending" && trouble(pod).is_none();
-    let own = all.iter().filter(starting).filter(|pod| is_child(pod, object));
+    let starting = |pod: &&&Object| Pod(pod).phase() == "Pending" && trouble(pod).is_none();
+    let own = all
+        .iter()
+        .filter(starting)
+        .copied()
+        .filter(|pod| is_child(pod, object));
     found.extend(own.take(limits::STEPS_FOR_EACH).filter_map(|pod| {
         let why = super::last_warning(pod, view)?;
         Some((pod, format!("does not start: {why}")))
@@ -62,6 +64,41 @@ pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view:
         .take(limits::STEPS_FOR_EACH)
         .map(|(pod, _)| explain_step(pod, format!("see why {} {} does not go", pod.kind, pod.name())));
     finding.steps.splice(0..0, steps);
+}
+
+/// The Pods in its namespace. Those of an object without a namespace are in the namespaces of its workloads. What could not be
+/// listed is a gap of the diagnosis.
+fn pods_beside<'a>(object: &Object, view: &View<'a>) -> Vec<&'a Object> {
+    let places = match object.namespace() {
+        "" => owned_workloads::namespaces_of_owned(object, view),
+        own => BTreeSet::from([own.to_owned()]),
+    };
+    let places = places.iter().take(limits::NAMES_IN_SENTENCE);
+    places
+        .flat_map(|place| view.list("", "pods", place).unwrap_or_default())
+        .collect()
+}
+
+/// The Pods that were made for it, on nodes that are not ready. What such a Pod is to do there goes on only with its node.
+fn on_silent_nodes<'a>(all: &[&'a Object], object: &Object, view: &View<'_>) -> Vec<(&'a Object, String)> {
+    let is_unready = |pod: &&Object| {
+        let is_ready = pod.condition("Ready").is_none_or(|(status, ..)| status == "True");
+        !is_ready && !Pod(pod).node().is_empty() && trouble(pod).is_none() && !Pod(pod).is_finished()
+    };
+    let unready = all
+        .iter()
+        .copied()
+        .filter(is_unready)
+        .take(limits::PODS_FOLLOWED_UP);
+    let own = unready.filter(|pod| is_child(pod, object) || is_descendant(pod, object, view));
+    let on_silent_node = own.filter_map(|pod| {
+        let node = view.object("", "nodes", "", Pod(pod).node()).ok()??;
+        let is_ready = node
+            .condition("Ready")
+            .is_none_or(|(status, ..)| status == "True");
+        (!is_ready).then(|| (pod, format!("is on node {}, which is not ready", node.name())))
+    });
+    on_silent_node.collect()
 }
 
 /// The first Pod that was made for an object and is not ready, and why.

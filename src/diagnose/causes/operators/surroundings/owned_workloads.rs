@@ -2,6 +2,8 @@
 //! owns only after the object is gone. A controller that waits until its Pods have ended must end them itself
 //! (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem).
 
+use std::collections::BTreeSet;
+
 use crate::{
     diagnose::{
         causes::operators::referenced_by::is_child,
@@ -63,6 +65,18 @@ pub(super) fn add_workloads(object: &Object, finding: &mut Finding, view: &View<
     let shown = owned.iter().take(limits::NAMES_IN_SENTENCE);
     shown
         .map(|one| super::only_named(one.reference(), "belongs to it, and runs on".to_owned()))
+        .collect()
+}
+
+/// The namespaces of the workloads that an object without a namespace owns.
+pub(super) fn namespaces_of_owned(object: &Object, view: &View<'_>) -> BTreeSet<String> {
+    let plurals = ["deployments", "statefulsets", "daemonsets"];
+    // A list that could not be read is a gap of the diagnosis.
+    let all = plurals
+        .iter()
+        .flat_map(|plural| view.list("apps", plural, "").unwrap_or_default());
+    all.filter(|one| !object.uid().is_empty() && one.is_owned_by(object.uid()))
+        .map(|one| one.namespace().to_owned())
         .collect()
 }
 

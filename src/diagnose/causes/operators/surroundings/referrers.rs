@@ -14,8 +14,14 @@ use crate::{
 };
 
 /// Says which objects name this one, and returns them for the chain. Its owners and what it owns name it too, and wait for it
-/// rather than the other way round, unless its own words speak of them.
-pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Blocker> {
+/// rather than the other way round, unless its own words speak of them. Where the catalogue tells who uses it, only those count
+/// that its own words speak of.
+pub(super) fn add_referrers(
+    object: &Object,
+    finding: &mut Finding,
+    are_users_known: bool,
+    view: &View<'_>,
+) -> Vec<Blocker> {
     let mut types: Vec<_> = super::types_of_domain(&object.resource.group, view).collect();
     for ty in product_types::of_only_controller(object, view) {
         if !types.contains(&ty) {
@@ -23,7 +29,13 @@ pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<
         }
     }
     let told = complaints(object, view);
-    let is_told_of = |kind: &str| told.iter().any(|complaint| has_word(&complaint.text, kind));
+    // A message may say it in the plural.
+    let is_told_of = |kind: &str| {
+        let many = format!("{kind}s");
+        let mut texts = told.iter().map(|complaint| &complaint.text);
+        texts.any(|text| has_word(text, kind) || has_word(text, &many))
+    };
+    types.retain(|ty| !are_users_known || is_told_of(&ty.kind));
     let mut found = Vec::new();
     for ty in types.iter().take(limits::TYPES_OF_PATTERN) {
         let all = all_of(ty, object, view);
@@ -37,7 +49,9 @@ pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<
                 }),
         );
     }
-    found.extend(companions(object, view));
+    if !are_users_known {
+        found.extend(companions(object, view));
+    }
     let more = types.len().saturating_sub(limits::TYPES_OF_PATTERN);
     if more > 0 {
         view.leave_out();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{GROUP, chain, explained, store};
 use crate::{
     diagnose::{
-        Verdict,
+        Diagnosis, Verdict,
         testing::{
             fixtures::{controller, going},
             told::{said, verdict},
@@ -87,6 +87,44 @@ fn pods_of_the_same_owner_that_are_not_ready_are_named() {
     }
 }
 
+/// A Pod on a node, of a DaemonSet that an object without a namespace owns.
+fn explained_on_node(owner: &str, node_ready: &str, pod_ready: &str) -> Diagnosis {
+    let mut target = store(FINALIZER, &json!({}));
+    target.resource.plural = "labsystems".into();
+    target.kind = "LabSystem".into();
+    target.value["metadata"]["namespace"] = Value::Null;
+    let owned = |by: &str, kind: &str| json!([{"apiVersion": "x/v1", "kind": kind, "name": "s", "uid": by, "controller": true}]);
+    let set = json!({"metadata": {"name": "s", "namespace": "lab", "uid": "set", "ownerReferences": owned(owner, "LabSystem")},
+        "status": {"desiredNumberScheduled": 0}});
+    let condition = |status: &str| json!({"conditions": [{"type": "Ready", "status": status}]});
+    let pod = json!({"metadata": {"name": "s-7", "namespace": "lab", "ownerReferences": owned("set", "DaemonSet")},
+        "spec": {"nodeName": "porto"}, "status": {"phase": "Running", "conditions": condition(pod_ready)["conditions"]}});
+    let node = json!({"metadata": {"name": "porto"}, "status": condition(node_ready)});
+    World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
+        .serving_everywhere(GROUP, "labsystems", "LabSystem")
+        .with(object("apps", "daemonsets", "DaemonSet", set))
+        .with(object("", "pods", "Pod", pod))
+        .with(object("", "nodes", "Node", node))
+        .explain(&target)
+}
+
+#[test]
+fn a_pod_of_an_object_without_a_namespace_on_a_node_that_is_not_ready_keeps_it() {
+    let says = "was made for it, is on node porto, which is not ready";
+    let waits = |told: &Diagnosis| chain(told).iter().any(|(_, words, ..)| words.contains(says));
+    let told = explained_on_node("u", "Unknown", "False");
+    assert!(waits(&told), "{told:#?}");
+    assert_eq!(verdict(&told, FINALIZER), Some(Verdict::Waiting));
+    for (owner, node, pod) in [
+        ("other", "Unknown", "False"),
+        ("u", "True", "False"),
+        ("u", "Unknown", "True"),
+    ] {
+        let told = explained_on_node(owner, node, pod);
+        assert!(!waits(&told), "{owner} {node} {pod}: {told:#?}");
+    }
+}
+
 #[test]
 fn a_status_that_tells_of_users_is_quoted() {
     let told = |status: Value| {
@@ -140,6 +178,35 @@ fn an_object_of_the_same_name_whose_kind_begins_with_its_kind_is_named() {
     );
     let words = said(&told("t"));
     assert!(!words.contains("same name"), "{words}");
+}
+
+#[test]
+fn an_object_of_another_namespace_that_names_one_like_it_is_told_of_where_its_own_words_speak_of_that_kind() {
+    let told = |message: &str, store_name: &str| {
+        let mut target = store(FINALIZER, &json!({}));
+        target.value["status"] = json!({"conditions": [
+            {"type": "Ready", "status": "False", "reason": "InUse", "message": message}]});
+        let app = json!({"metadata": {"name": "web", "namespace": "far"}, "spec": {"store": store_name}});
+        let mut world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP));
+        world = world.serving(GROUP, "stores", "Store");
+        world = world.serving(GROUP, "labapps", "LabApp");
+        said(
+            &world
+                .with(object(GROUP, "labapps", "LabApp", app))
+                .explain(&target),
+        )
+    };
+    let words = told("a LabApp still uses this store", "s");
+    let says = "LabApp web in namespace far names one of the same name in spec.store";
+    assert!(words.contains(says), "{words}");
+    // Without those words, it names a store of its own namespace.
+    for (message, name) in [
+        ("the backend does not answer", "s"),
+        ("a LabApp still uses this store", "other"),
+    ] {
+        let words = told(message, name);
+        assert!(!words.contains("LabApp web"), "{words}");
+    }
 }
 
 #[test]

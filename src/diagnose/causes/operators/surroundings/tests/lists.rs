@@ -190,3 +190,74 @@ fn a_claim_that_its_status_lists_is_told_with_the_pod_that_uses_it() {
     );
     assert!(!told("other").contains("lists PersistentVolumeClaim"));
 }
+
+#[test]
+fn a_workload_that_was_made_for_it_and_is_scaled_to_0_is_named() {
+    let workload = |instance: &str, replicas: u32| {
+        let value = json!({"metadata": {"name": "s-server", "namespace": "ns", "labels": {"lab.test/store": instance}},
+            "spec": {"replicas": replicas}});
+        object("apps", "deployments", "Deployment", value)
+    };
+    let told = explained(&store(FINALIZER, &json!({})), [workload("s", 0)]);
+    let says = "Deployment s-server was made for it, and is scaled to 0 replicas";
+    assert!(said(&told).contains(says), "{}", said(&told));
+    assert!(
+        chain(&told).iter().any(|(name, ..)| name == "s-server"),
+        "{told:#?}"
+    );
+    for workload in [workload("s", 1), workload("other", 0)] {
+        let told = explained(&store(FINALIZER, &json!({})), [workload]);
+        assert!(!said(&told).contains("s-server"), "{}", said(&told));
+    }
+}
+
+#[test]
+fn a_name_in_its_status_is_told_if_that_object_is_in_trouble() {
+    let away = json!({"conditions": [{"type": "Ready", "status": "False", "reason": "Away", "message": "no answer"}]});
+    let named = |field: &str, name: &str, status: &Value| {
+        let mut target = store(FINALIZER, &json!({}));
+        target.value["status"] = json!({field: name});
+        let value = json!({"metadata": {"name": "release-7", "namespace": "ns"}, "status": status});
+        let version = object(GROUP, "labversions", "LabVersion", value);
+        explained_with(&[(GROUP, "labversions", "LabVersion")], &[target, version])
+    };
+    let told = |field: &str, status: &Value| named(field, "release-7", status);
+    for field in ["currentLabVersion", "currentLabVersionInstance"] {
+        let words = told(field, &away);
+        let says =
+            format!("status.{field} names labversions.lab.test/release-7 -n ns, which is not ready: Away");
+        assert!(words.contains(&says), "{words}");
+    }
+    // A namespace may stand before the name.
+    assert!(named("currentLabVersion", "ns/release-7", &away).contains("which is not ready: Away"));
+    let words = named("currentLabVersion", "far/release-7", &away);
+    assert!(!words.contains("status.currentLabVersion names"), "{words}");
+    // A state with a message tells as much as a condition.
+    let failed = |state: &str| json!({"state": state, "message": "token is not valid"});
+    let words = told("currentLabVersion", &failed("Error"));
+    let says = "release-7 -n ns, which reports Error: token is not valid";
+    assert!(words.contains(says), "{words}");
+    // One that is well, and a field that is called after something else.
+    for (field, status) in [
+        ("currentLabVersionInstance", &json!({})),
+        ("currentLabVersionInstance", &failed("Ready")),
+        ("currentRelease", &away),
+    ] {
+        let words = told(field, status);
+        assert!(!words.contains(&format!("status.{field} names")), "{words}");
+    }
+}
+
+#[test]
+fn a_version_is_no_name_of_an_object() {
+    let told = |text: &str| said(&explained(&store(FINALIZER, &json!({"gadget": text})), []));
+    for version in ["2.4.0", "v1.30"] {
+        let words = told(version);
+        assert!(!words.contains("does not exist"), "{words}");
+    }
+    for name in ["v1", "release-2.4"] {
+        let words = told(name);
+        let says = format!("spec.gadget names gadgets.lab.test/{name} -n ns, which does not exist");
+        assert!(words.contains(&says), "{words}");
+    }
+}
