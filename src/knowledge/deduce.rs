@@ -344,7 +344,10 @@ mod tests {
                 .map(String::as_str),
             Some("kubernetes.io/pv-protection")
         );
-        assert_eq!(deduce("forgroundDeletion").near, ["foregroundDeletion"]);
+        assert_eq!(
+            deduce("forgroundDeletion").near,
+            ["foregroundDeletion", "foreground-deletion"]
+        );
         assert_eq!(deduce("x").near, Vec::<String>::new());
     }
 
