@@ -70,7 +70,7 @@ fn an_operator_that_was_scaled_to_zero_is_the_root_cause() {
         .never_says("It is gone")
         .never_advises("finalizers remove")
         .is_careful();
-    withstands_less(cluster, target, ns.name(), 20);
+    withstands_less(cluster, target, ns.name(), 21);
 
     story.follow(cluster, "scale deployments.apps/rabbitmq-cluster-operator");
     operator.runs();
