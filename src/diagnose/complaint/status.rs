@@ -144,8 +144,8 @@ fn collect(
 pub(crate) fn failing(object: &Object) -> Option<String> {
     let status = object.value.get("status")?;
     let text = |field: &str| status.get(field).and_then(Value::as_str).unwrap_or_default();
-    let mut states = ["state", "phase"].into_iter().map(text);
-    let state = states.find(|state| names_failure(state))?;
+    let mut words = ["state", "phase"].into_iter().map(text);
+    let state = words.find(|word| names_failure(word))?;
     let message = text("message").trim();
     (!message.is_empty()).then(|| join(state, message))
 }

@@ -88,16 +88,16 @@ fn pods_of_the_same_owner_that_are_not_ready_are_named() {
 }
 
 /// A Pod on a node, of a DaemonSet that an object without a namespace owns.
-fn explained_on_node(owner: &str, node_ready: &str, pod_ready: &str) -> Diagnosis {
+fn explained_on_node(owned_by: &str, node_ready: &str, pod_ready: &str) -> Diagnosis {
     let mut target = store(FINALIZER, &json!({}));
     target.resource.plural = "labsystems".into();
     target.kind = "LabSystem".into();
     target.value["metadata"]["namespace"] = Value::Null;
-    let owned = |by: &str, kind: &str| json!([{"apiVersion": "x/v1", "kind": kind, "name": "s", "uid": by, "controller": true}]);
-    let set = json!({"metadata": {"name": "s", "namespace": "lab", "uid": "set", "ownerReferences": owned(owner, "LabSystem")},
+    let owners = |by: &str, kind: &str| json!([{"apiVersion": "x/v1", "kind": kind, "name": "s", "uid": by, "controller": true}]);
+    let set = json!({"metadata": {"name": "s", "namespace": "lab", "uid": "set", "ownerReferences": owners(owned_by, "LabSystem")},
         "status": {"desiredNumberScheduled": 0}});
     let condition = |status: &str| json!({"conditions": [{"type": "Ready", "status": status}]});
-    let pod = json!({"metadata": {"name": "s-7", "namespace": "lab", "ownerReferences": owned("set", "DaemonSet")},
+    let pod = json!({"metadata": {"name": "s-7", "namespace": "lab", "ownerReferences": owners("set", "DaemonSet")},
         "spec": {"nodeName": "porto"}, "status": {"phase": "Running", "conditions": condition(pod_ready)["conditions"]}});
     let node = json!({"metadata": {"name": "porto"}, "status": condition(node_ready)});
     World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
