@@ -403,7 +403,7 @@ fn holders_fit_a_narrow_terminal_and_a_pipe() {
         .find(|row| row.trim_start().starts_with("flagger "))
         .expect("a row");
     assert!(row.contains("scaled to zero"), "{row}");
-    // What is only probable is who it is. Its state was seen.
+    // The controller is only probably this one. Its state was seen.
     let probable = rows.iter().find(|row| row.contains("sprocket-operator"));
     let probable = probable.expect("a row");
     assert!(

@@ -3,8 +3,9 @@
 //! **Recognises** the shapes that references have by convention (`kubernetes/community:contributors/devel/
 //! sig-architecture/api-conventions.md`, "Object references"): `…Ref` with a `name`, and with `kind` and `namespace`
 //! if they may vary. Also a text field that is called after the kind (`gatewayClassName`, `project` for an
-//! `AppProject`). Also a label `…/KIND-name`, or with the whole name of its type, on an object that was created for another object. Where the catalogue says
-//! that such objects use it, also a list that is called after the kind (`flavors: [{name: …}]` for a `ResourceFlavor`).
+//! `AppProject`). Also a label `…/KIND-name`, or with the whole name of its type, on an object that was created for another
+//! object. Where the catalogue says that such objects use it, also a list that is called after the kind
+//! (`flavors: [{name: …}]` for a `ResourceFlavor`).
 //! Elsewhere such a list may define what it names, as `templates` of a `Workflow` do. **Wants** nothing.
 //! **Concludes** nothing by itself: a name alone, in a field that does not fit the kind, is no reference.
 

@@ -81,9 +81,10 @@ fn pods_beside<'a>(object: &Object, view: &View<'a>) -> Vec<&'a Object> {
 
 /// The Pods that were made for it, on nodes that are not ready. What such a Pod is to do there goes on only with its node.
 fn on_silent_nodes<'a>(all: &[&'a Object], object: &Object, view: &View<'_>) -> Vec<(&'a Object, String)> {
+    // A Pod and a Node tell it in the same way.
+    let is_ready = |one: &Object| one.condition("Ready").is_none_or(|(status, ..)| status == "True");
     let is_unready = |pod: &&Object| {
-        let is_ready = pod.condition("Ready").is_none_or(|(status, ..)| status == "True");
-        !is_ready && !Pod(pod).node().is_empty() && trouble(pod).is_none() && !Pod(pod).is_finished()
+        !is_ready(pod) && !Pod(pod).node().is_empty() && trouble(pod).is_none() && !Pod(pod).is_finished()
     };
     let unready = all
         .iter()
@@ -93,10 +94,7 @@ fn on_silent_nodes<'a>(all: &[&'a Object], object: &Object, view: &View<'_>) -> 
     let own = unready.filter(|pod| is_child(pod, object) || is_descendant(pod, object, view));
     let on_silent_node = own.filter_map(|pod| {
         let node = view.object("", "nodes", "", Pod(pod).node()).ok()??;
-        let is_ready = node
-            .condition("Ready")
-            .is_none_or(|(status, ..)| status == "True");
-        (!is_ready).then(|| (pod, format!("is on node {}, which is not ready", node.name())))
+        (!is_ready(node)).then(|| (pod, format!("is on node {}, which is not ready", node.name())))
     });
     on_silent_node.collect()
 }

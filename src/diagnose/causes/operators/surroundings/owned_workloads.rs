@@ -15,6 +15,9 @@ use crate::{
     snapshot::facts::Object,
 };
 
+/// The types of workloads that run until somebody stops them.
+const RUNNING: [&str; 3] = ["deployments", "statefulsets", "daemonsets"];
+
 /// Says which workloads that were made for it do not run, and returns them for the chain. Its controller may need them for
 /// its clean-up, or may have stopped them itself.
 pub(super) fn add_stopped(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Blocker> {
@@ -40,12 +43,7 @@ pub(super) fn add_workloads(object: &Object, finding: &mut Finding, view: &View<
             && Workload(one).replicas().is_none_or(|count| count > 0)
             && Workload(one).wanted_nodes().is_none_or(|count| count > 0)
     };
-    let owned = beside(
-        object,
-        &["deployments", "statefulsets", "daemonsets"],
-        runs_on,
-        view,
-    );
+    let owned = beside(object, &RUNNING, runs_on, view);
     let Some(first) = owned.first() else {
         return Vec::new();
     };
@@ -70,9 +68,8 @@ pub(super) fn add_workloads(object: &Object, finding: &mut Finding, view: &View<
 
 /// The namespaces of the workloads that an object without a namespace owns.
 pub(super) fn namespaces_of_owned(object: &Object, view: &View<'_>) -> BTreeSet<String> {
-    let plurals = ["deployments", "statefulsets", "daemonsets"];
     // A list that could not be read is a gap of the diagnosis.
-    let all = plurals
+    let all = RUNNING
         .iter()
         .flat_map(|plural| view.list("apps", plural, "").unwrap_or_default());
     all.filter(|one| !object.uid().is_empty() && one.is_owned_by(object.uid()))
