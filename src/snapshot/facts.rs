@@ -494,7 +494,7 @@ impl Object {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::core::v1 as core,

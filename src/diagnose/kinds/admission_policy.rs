@@ -99,7 +99,7 @@ impl<'a> ParameterReference<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::admissionregistration::v1 as admission, apimachinery::pkg::apis::meta::v1::LabelSelector,

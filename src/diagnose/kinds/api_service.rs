@@ -31,7 +31,7 @@ impl<'a> ApiService<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1 as registration;
 

@@ -66,7 +66,7 @@ impl<'a> Condition<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{api::core::v1 as core, apimachinery::pkg::apis::meta::v1::Time};
 

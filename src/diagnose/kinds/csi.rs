@@ -53,7 +53,7 @@ impl<'a> CsiNode<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::api::storage::v1 as storage;
 

@@ -88,7 +88,7 @@ impl<'a> CustomVersion<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as extensions;
 

@@ -55,7 +55,7 @@ impl<'a> Event<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::core::v1 as core,

@@ -38,7 +38,7 @@ impl<'a> Job<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::api::batch::v1 as batch;
 

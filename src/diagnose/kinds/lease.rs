@@ -25,7 +25,7 @@ impl<'a> Lease<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{api::coordination::v1 as coordination, apimachinery::pkg::apis::meta::v1::MicroTime};
 

@@ -45,7 +45,7 @@ impl<'a> ManagedFields<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::core::v1 as core,

@@ -80,7 +80,7 @@ pub(super) fn expressions<'a>(
     holders.map(|holder| some_text(holder, "/expression"))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::admissionregistration::v1 as admission, apimachinery::pkg::apis::meta::v1::LabelSelector,

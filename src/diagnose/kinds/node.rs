@@ -42,7 +42,7 @@ impl<'a> Node<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::api::core::v1 as core;
 

@@ -68,7 +68,7 @@ impl<'a> OwnerReference<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{api::core::v1 as core, apimachinery::pkg::apis::meta::v1 as meta};
     use serde_json::json;

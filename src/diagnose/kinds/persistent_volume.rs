@@ -124,7 +124,7 @@ impl<'a> NodeRequirement<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::core::v1 as core,

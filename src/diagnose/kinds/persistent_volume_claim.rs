@@ -41,7 +41,7 @@ impl<'a> PersistentVolumeClaim<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{api::core::v1 as core, apimachinery::pkg::api::resource::Quantity};
 

@@ -18,7 +18,7 @@ pub(crate) fn generations(object: &Object) -> Option<(i64, i64)> {
     Some((object.number("/metadata/generation")?, seen))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::{apps::v1 as apps, core::v1 as core},

@@ -228,7 +228,7 @@ fn crash(status: &Value) -> Option<Crash<'_>> {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::core::v1 as core,

@@ -35,7 +35,7 @@ impl<'a> PodDisruptionBudget<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{api::policy::v1 as policy, apimachinery::pkg::apis::meta::v1::LabelSelector};
     use serde_json::json;

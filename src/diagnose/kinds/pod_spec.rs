@@ -60,7 +60,7 @@ impl<'a> PodSpec<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::api::{apps::v1 as apps, batch::v1 as batch, core::v1 as core};
     use serde::Serialize;

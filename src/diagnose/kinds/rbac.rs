@@ -94,7 +94,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{api::rbac::v1 as rbac, apimachinery::pkg::apis::meta::v1::LabelSelector};
     use serde_json::json;

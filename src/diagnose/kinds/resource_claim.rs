@@ -71,7 +71,7 @@ impl<'a> Consumer<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::api::resource::v1beta2 as resource;
 

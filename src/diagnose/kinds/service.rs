@@ -104,7 +104,7 @@ impl Endpoint<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::{core::v1 as core, discovery::v1 as discovery},

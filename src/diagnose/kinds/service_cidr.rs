@@ -39,7 +39,7 @@ impl<'a> IpAddress<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{api::networking::v1 as networking, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 

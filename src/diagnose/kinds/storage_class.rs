@@ -33,7 +33,7 @@ impl<'a> StorageClass<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::{core::v1 as core, storage::v1 as storage},

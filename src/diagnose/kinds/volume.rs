@@ -65,7 +65,7 @@ impl<'a> ClaimTemplate<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{
         api::{apps::v1 as apps, core::v1 as core},

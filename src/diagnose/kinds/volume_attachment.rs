@@ -59,7 +59,7 @@ impl<'a> VolumeError<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::{api::storage::v1 as storage, apimachinery::pkg::apis::meta::v1::Time};
 

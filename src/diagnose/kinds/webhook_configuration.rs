@@ -63,7 +63,7 @@ impl<'a> Webhook<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use k8s_openapi::api::admissionregistration::v1 as admission;
 

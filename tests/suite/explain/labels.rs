@@ -418,7 +418,12 @@ fn try_to_carry_out(cluster: &Cluster, folder: &str, step: &Value) -> Result<(),
     } else {
         ""
     };
-    let output = run(cluster, folder, &format!("{command}{at_once}"));
+    let command = format!("{command}{at_once}");
+    let mut output = run(cluster, folder, &command);
+    // `kubectl apply` looks first and creates then. Another copy can create the same object in between.
+    if String::from_utf8_lossy(&output.stderr).contains("(AlreadyExists)") {
+        output = run(cluster, folder, &command);
+    }
     if output.status.success() {
         Ok(())
     } else {
