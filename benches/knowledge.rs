@@ -50,7 +50,7 @@ const CLAIM: f64 = 5.0;
 
 fn processes(rounds: usize) {
     let yardstick: &[&str] = &["--version"];
-    let cases: [(&str, &[&str]); 7] = [
+    let cases: [(&str, &[&str]); 6] = [
         ("explain, a name", &["explain", "kubernetes.io/pvc-protection"]),
         (
             "explain, a pattern",
@@ -63,11 +63,12 @@ fn processes(rounds: usize) {
         ("explain, unknown", &["explain", "widgets.example.com/protect"]),
         ("start of scan", &["scan", "--help"]),
         ("start of remove", &["remove", "--help"]),
-        ("catalog, which reads all of it", &["catalog"]),
     ];
-    let mut pairs = vec![Vec::new(); cases.len()];
+    // It reads every entry. Nothing is claimed of it.
+    let catalog: (&str, &[&str]) = ("catalog, which reads all of it", &["catalog"]);
+    let mut pairs = vec![Vec::new(); cases.len() + 1];
     for _ in 0..rounds {
-        for ((_, arguments), pairs) in cases.iter().zip(&mut pairs) {
+        for ((_, arguments), pairs) in cases.iter().chain([&catalog]).zip(&mut pairs) {
             pairs.push((process(yardstick), process(arguments)));
         }
     }
@@ -76,13 +77,13 @@ fn processes(rounds: usize) {
         "--version, the yardstick             {:8.2} ms",
         median(of_yardstick)
     );
-    for ((what, _), pairs) in cases.iter().zip(&pairs) {
+    let claimed = cases.iter().map(|case| (case, format!(" (claim: < {CLAIM} ms)")));
+    let all = claimed.chain([(&catalog, String::new())]);
+    for (((what, _), claim), pairs) in all.zip(&pairs) {
         let took = median(pairs.iter().map(|pair| pair.1));
         let ratio = median(pairs.iter().map(|pair| pair.1 / pair.0));
         let added = median(pairs.iter().map(|pair| pair.1 - pair.0));
-        println!(
-            "{what:36} {took:8.2} ms, {ratio:.2} of the yardstick, {added:.2} ms more (claim: < {CLAIM} ms)"
-        );
+        println!("{what:36} {took:8.2} ms, {ratio:.2} of the yardstick, {added:.2} ms more{claim}");
     }
 }
 
@@ -98,7 +99,8 @@ fn process(arguments: &[&str]) -> f64 {
         .args(arguments)
         .env("LANG", "C.UTF-8")
         .stdin(Stdio::null())
-        .stdout(Stdio::null());
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let began = Instant::now();
     assert!(command.status().unwrap().success());
     began.elapsed().as_secs_f64() * 1000.0
@@ -160,7 +162,7 @@ fn own_entries(count: usize) -> String {
         format!(
             "  - name: own-{at}.example.com/finalizer\n    kinds: [Widget.example.com]\n    protects: a widget\n    \
              waits-for: {{ text: it must stop }}\n    removed-by: us\n    if-removed: {{ consequence: none, text: \
-             nothing }}\n    fix: [{{ text: restart it }}]\n    sources: [example/widgets:main.go]\n    verified: true\n"
+             nothing }}\n    fix: [{{ label: reversible, text: restart it }}]\n    sources: [example/widgets:main.go]\n    verified: true\n"
         )
     };
     let mut yaml = String::from("project: Ours\nfinalizers:\n");

@@ -146,10 +146,11 @@ impl Knowledge {
         // Up to a fifth of the name may differ, so that it stays recognisable.
         let limit = (wanted.chars().count() / 5).min(4);
         let all: BTreeSet<&str> = self.names().collect();
+        let letters = Letters::of(&wanted);
         let distance = |other: &str| {
-            // The length alone rules out most names.
+            // The length rules out most names, and their letters most of the rest. The distance takes far longer.
             let may_be = other.len().abs_diff(wanted.len()) <= limit;
-            may_be
+            (may_be && letters.lacking(other) <= limit)
                 .then(|| strsim::osa_distance(&wanted, &other.to_lowercase()))
                 .filter(|edits| *edits <= limit)
         };
@@ -162,6 +163,34 @@ impl Knowledge {
             .take(3)
             .map(|(_, other)| other.to_owned())
             .collect()
+    }
+}
+
+/// How often each ASCII letter occurs in a name.
+struct Letters([i16; 128]);
+
+impl Letters {
+    fn of(name: &str) -> Self {
+        let mut letters = Letters([0; 128]);
+        for byte in name.bytes() {
+            if let Some(count) = letters.0.get_mut(usize::from(byte)) {
+                *count += 1;
+            }
+        }
+        letters
+    }
+
+    /// How many letters of the other name this one lacks. At least as many edits lie between the two.
+    fn lacking(&self, other: &str) -> usize {
+        let mut left = self.0;
+        let lacks = |byte: &u8| {
+            let count = left.get_mut(usize::from(byte.to_ascii_lowercase()));
+            count.is_some_and(|count| {
+                *count -= 1;
+                *count < 0
+            })
+        };
+        other.bytes().filter(lacks).count()
     }
 }
 
@@ -300,6 +329,22 @@ mod tests {
         assert_eq!(longhorn.project.as_deref(), Some("Longhorn"));
         assert_eq!(longhorn.propagation, Some(Propagation::Foreground));
         assert_eq!(longhorn.api_groups, ["longhorn.io", "foreground.longhorn.io"]);
+    }
+
+    #[test]
+    fn a_name_lacks_no_more_letters_of_another_than_edits_lie_between_them() {
+        let knowledge = Knowledge::builtin();
+        let names: Vec<_> = knowledge.names().step_by(15).map(str::to_lowercase).collect();
+        for name in &names {
+            let letters = Letters::of(name);
+            for other in &names {
+                assert!(
+                    letters.lacking(other) <= strsim::osa_distance(name, other),
+                    "{name} {other}"
+                );
+            }
+        }
+        assert_eq!(Letters::of("a.example/b").lacking("A.EXAMPLE/cbb"), 2);
     }
 
     #[test]

@@ -389,7 +389,20 @@ impl Holder {
         }
     }
 
-    /// The version of that workload; none if it does not tell.
+    /// The workload that has the name of the controller and may change the object, if it is only one. By itself that does not
+    /// prove that it is the controller.
+    pub fn able_namesake(&self) -> Option<&ObjectRef> {
+        let objects_of = |trace: Trace, tells: Tells| -> BTreeSet<_> {
+            let signs = self.with(tells).filter(move |sign| sign.trace == trace);
+            signs.filter_map(|sign| sign.object.as_ref()).collect()
+        };
+        let named = objects_of(Trace::Workload, Tells::Nothing);
+        let able = objects_of(Trace::Rights, Tells::Possible);
+        let mut both = named.intersection(&able);
+        both.next().copied().filter(|_| both.next().is_none())
+    }
+
+    /// The version of the workload that is taken for the controller; none if it does not tell.
     pub fn version(&self) -> Option<&str> {
         let workload = self.workload()?;
         let mut signs = self
@@ -448,6 +461,35 @@ mod tests {
         assert_eq!(with_another.liveness(), Liveness::Unknown, "that may be it");
         two.unseen.push("leases could not be read".into());
         assert_eq!(two.liveness(), Liveness::Unknown);
+    }
+
+    #[test]
+    fn only_one_workload_that_has_the_name_and_the_rights_is_an_able_namesake() {
+        let of = |signs: &[(Trace, Tells, &str)]| {
+            let mut holder = Holder::default();
+            for (trace, tells, name) in signs {
+                let sign = Sign::new(*trace, *tells, Strength::Hint, *name, "");
+                holder.add(sign.about(ObjectRef {
+                    name: (*name).to_owned(),
+                    ..ObjectRef::default()
+                }));
+            }
+            holder.able_namesake().map(|found| found.name.clone())
+        };
+        let (named, able) = (
+            (Trace::Workload, Tells::Nothing),
+            (Trace::Rights, Tells::Possible),
+        );
+        let signs = |all: &[((Trace, Tells), &'static str)]| -> Vec<_> {
+            all.iter()
+                .map(|((trace, tells), name)| (*trace, *tells, *name))
+                .collect()
+        };
+        let one = signs(&[(named, "a"), (able, "a"), (able, "b"), (named, "c")]);
+        assert_eq!(of(&one).as_deref(), Some("a"));
+        assert_eq!(of(&signs(&[(named, "a"), (able, "b")])), None);
+        let two = signs(&[(named, "a"), (able, "a"), (named, "b"), (able, "b")]);
+        assert_eq!(of(&two), None);
     }
 
     #[test]

@@ -74,7 +74,7 @@ use crate::{
     },
     knowledge,
     knowledge::{Consequence, Entry, FoundBy, IfHolder, Label, Runs, schema::fill},
-    object::Finalizer,
+    object::{Finalizer, ObjectRef},
     snapshot::facts::Object,
 };
 
@@ -125,10 +125,16 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     for turn in [Turn::Name, Turn::Product, Turn::Waits] {
         registry::add_described(turn, &described, &mut finding, view);
     }
+    // What the controller reported lately may show that it runs, where its installation does not.
+    let liveness = finding.liveness().unwrap_or(holder.liveness());
+    let workload = match liveness {
+        Liveness::Running => holder.workload().or_else(|| holder.able_namesake()),
+        _ => holder.workload(),
+    };
     let in_command = |template: &Template| {
         let command = template.fill(|word| {
             placeholder_value(word, object, finalizer, entry.matched(&finalizer.name))
-                .or_else(|| controller_value(word, &entry, &holder))
+                .or_else(|| controller_value(word, &entry, workload))
         });
         // An entry for any kind names a namespace, which not every object has.
         if object.namespace().is_empty() {
@@ -137,7 +143,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
             command
         }
     };
-    let steps = fitting_steps(object, &entry, &holder, &filled, &in_command, view);
+    let steps = fitting_steps(object, &entry, (&holder, liveness), &filled, &in_command, view);
     let reads_log = |step: &Step| step.command.as_ref().is_some_and(Command::reads_log);
     // Where nothing is known that it waits for, its log is the place to look.
     let is_open = finding.wait.on.is_empty() && holder.liveness() == Liveness::Running;
@@ -195,12 +201,12 @@ fn put_looks_first(steps: &mut [Step]) {
 fn fitting_steps(
     object: &Object,
     entry: &Entry,
-    holder: &Holder,
+    (holder, liveness): (&Holder, Liveness),
     filled: &impl Fn(&str) -> String,
     in_command: &impl Fn(&Template) -> Command,
     view: &View<'_>,
 ) -> Vec<Step> {
-    let when = |step: &knowledge::FixStep| match (step.if_holder, holder.liveness()) {
+    let when = |step: &knowledge::FixStep| match (step.if_holder, liveness) {
         (None, _)
         | (Some(IfHolder::Runs), Liveness::Running | Liveness::Failing)
         | (Some(IfHolder::Gone), Liveness::Gone)
@@ -387,8 +393,7 @@ fn placeholder_value(
 
 /// The words of a command about the controller. A command names the kind of its workload, so one of another kind than the
 /// entry knows is not filled in.
-fn controller_value(word: &str, entry: &Entry, holder: &Holder) -> Option<String> {
-    let found = holder.workload();
+fn controller_value(word: &str, entry: &Entry, found: Option<&ObjectRef>) -> Option<String> {
     match word {
         "holder" => {
             let kinds: Vec<_> = entry.holder.workloads.iter().map(|one| one.kind.name()).collect();

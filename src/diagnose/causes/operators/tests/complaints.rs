@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     diagnose::{
         Diagnosis, Lost, Unable, Verdict,
-        model::Liveness,
+        model::{Liveness, When},
         testing::{
             fixtures::{controller, going},
             told::{said, verdict},
@@ -260,6 +260,16 @@ fn a_controller_that_reported_on_the_object_minutes_ago_runs() {
     ] {
         assert_eq!(state(other), Some(Liveness::Unknown));
     }
+}
+
+#[test]
+fn steps_for_a_controller_that_runs_are_no_question_once_it_has_reported() {
+    let asks = |event: Object| {
+        let steps = unseen(event).steps;
+        steps.iter().any(|step| step.when == When::HolderRuns)
+    };
+    assert!(!asks(warning()));
+    assert!(asks(with("/lastTimestamp", "2026-01-01T11:24:00Z")));
 }
 
 #[test]
