@@ -1,8 +1,8 @@
 //! Writes the catalogue as blocks of JSON entries, each block packed, and the tables that find an entry in them.
 //!
 //! `explain` must answer within 15 ms for a catalogue of any size. So entries are unpacked and parsed on demand. A name
-//! is found by binary search in a sorted table, a pattern by its longest fixed end. Its block is then unpacked, and the
-//! entry is cut out of it by its offsets.
+//! is found by binary search in a sorted table, a pattern by its longest fixed end and then by all of it. Its block is
+//! then unpacked, and the entry is cut out of it by its offsets.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,6 +18,8 @@ use crate::schema::{Entry, Located, Match, usual_judgement};
 /// A block ends with the first entry that makes it this large. Larger blocks pack better, and smaller ones are unpacked
 /// in less time. 3.0 MB became 0.76 MB in blocks of 8 KiB, 0.54 MB in blocks of 32 KiB, and 0.46 MB in blocks of 128 KiB.
 const BLOCK: usize = 48 * 1024;
+/// The same for the descriptions of controllers. They are short, and few of one block are needed together.
+const BLOCK_OF_HOLDERS: usize = 8 * 1024;
 
 /// The letters that stand for fields of an entry here. `Entry` knows them, too.
 const LETTERS: [(&str, &str); 10] = [
@@ -61,10 +63,13 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
         if known.is_none() {
             holders.push(holder);
         }
-        let (at, start, end) = blocks.add(&json);
+        let (at, start, end) = blocks.add(&json, BLOCK);
         let _ = writeln!(spans, "    ({at}, {start}, {end}, {holder_at}),");
     }
-    let holders: Vec<_> = holders.iter().map(|holder| blocks.add(holder)).collect();
+    let holders: Vec<_> = holders
+        .iter()
+        .map(|holder| blocks.add(holder, BLOCK_OF_HOLDERS))
+        .collect();
     let Blocks(blocks) = blocks;
     let mut packed = Vec::new();
     let mut ends = Vec::new();
@@ -99,6 +104,12 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
         .collect();
     // The `Debug` form of a list is valid Rust; that of a set is not.
     let lengths: Vec<usize> = lengths.into_iter().collect();
+    let globs: Vec<_> = sorted
+        .iter()
+        .enumerate()
+        .filter(|(_, located)| located.entry.r#match == Match::Glob)
+        .map(|(at, located)| (at, &*located.entry.name))
+        .collect();
     let code = format!(
         "/// The block of each entry, where it begins and ends there, and which of the `HOLDERS` it has.\n\
          pub(super) static SPANS: &[(u16, u32, u32, u16)] = &[\n{spans}];\n\
@@ -107,7 +118,9 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
          /// Where each packed block ends, and its size when it is unpacked.\n\
          pub(super) static BLOCKS: &[(u32, u32)] = &{ends:?};\n\
          /// Every length of a fixed start or end, the shortest first.\n\
-         pub(super) static LENGTHS: &[usize] = &{lengths:?};\n{}",
+         pub(super) static LENGTHS: &[usize] = &{lengths:?};\n\
+         /// The entries whose pattern has more than a fixed start or end, and that pattern, sorted by entry.\n\
+         pub(super) static GLOBS: &[(u16, &str)] = &{globs:?};\n{}",
         tables.concat()
     );
     fs::write(out.join("catalogue.deflate"), packed)?;
@@ -119,10 +132,11 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
 struct Blocks(Vec<String>);
 
 impl Blocks {
-    /// Adds a text, and tells its block, and where it begins and ends there.
-    fn add(&mut self, text: &str) -> (usize, usize, usize) {
+    /// Adds a text to the last block, or to a new one if that is as large as this, and tells its block, and where it begins
+    /// and ends there.
+    fn add(&mut self, text: &str, large: usize) -> (usize, usize, usize) {
         let Blocks(blocks) = self;
-        if blocks.last().is_some_and(|block| block.len() >= BLOCK) {
+        if blocks.last().is_some_and(|block| block.len() >= large) {
             blocks.push(String::new());
         }
         let at = blocks.len() - 1;

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use flate2::bufread::DeflateDecoder;
 
-use super::schema::{Entry, usual_judgement};
+use super::schema::{Entry, glob, usual_judgement};
 
 /// All blocks, one behind the other.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/catalogue.deflate"));
@@ -19,7 +19,7 @@ mod tables {
     include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 }
 
-use tables::{BLOCKS, ENDS, HOLDERS, LENGTHS, NAMES, SPANS, STARTS};
+use tables::{BLOCKS, ENDS, GLOBS, HOLDERS, LENGTHS, NAMES, SPANS, STARTS};
 
 /// Size of the packed texts in bytes.
 pub(super) fn size() -> usize {
@@ -89,7 +89,7 @@ fn as_usize(offset: u32) -> Option<usize> {
     usize::try_from(offset).ok()
 }
 
-/// The entries that can match this name, by name or by the fixed end of a pattern. The caller compares them.
+/// The entries that can match this name, by name or by pattern. The caller compares them.
 ///
 /// The work grows with the number of different pattern lengths, not with the number of entries.
 pub(super) fn candidates(finalizer: &str) -> Vec<usize> {
@@ -103,6 +103,13 @@ pub(super) fn candidates(finalizer: &str) -> Vec<usize> {
             add_equal(ENDS, end, &mut found);
         }
     }
+    // A pattern such as `*text*` fits every name by its ends. To compare it here saves unpacking its block.
+    let fits = |at: &usize| {
+        let known = GLOBS.binary_search_by_key(at, |&(entry, _)| usize::from(entry));
+        let pattern = known.ok().and_then(|known| GLOBS.get(known));
+        pattern.is_none_or(|(_, pattern)| glob(pattern, finalizer))
+    };
+    found.retain(fits);
     found
 }
 

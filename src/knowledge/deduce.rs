@@ -167,7 +167,7 @@ impl Knowledge {
 }
 
 /// How often each ASCII letter occurs in a name.
-struct Letters([i16; 128]);
+struct Letters([isize; 128]);
 
 impl Letters {
     fn of(name: &str) -> Self {

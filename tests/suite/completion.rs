@@ -66,7 +66,7 @@ fn objects_of_the_cluster_those_in_deletion_first() {
 #[test]
 fn types_namespaces_and_contexts() {
     let ns = HELD.name();
-    assert_eq!(in_cluster(&["explain", "deploym"]), ["deployments.apps"]);
+    assert_eq!(in_cluster(&["explain", "daemonse"]), ["daemonsets.apps"]);
     assert_eq!(in_cluster(&["scan", "pods,deploym"]), ["pods,deployments.apps"]);
     assert_eq!(in_cluster(&["scan", "-n", &ns[..ns.len() - 1]]), [ns]);
     assert!(in_cluster(&["finalize", ""]).contains(&ns.to_owned()));
