@@ -174,7 +174,7 @@ impl Letters {
         let mut letters = Letters([0; 128]);
         for byte in name.bytes() {
             if let Some(count) = letters.0.get_mut(usize::from(byte)) {
-                *count += 1;
+                *count = count.saturating_add(1);
             }
         }
         letters
@@ -186,7 +186,7 @@ impl Letters {
         let lacks = |byte: &u8| {
             let count = left.get_mut(usize::from(byte.to_ascii_lowercase()));
             count.is_some_and(|count| {
-                *count -= 1;
+                *count = count.saturating_sub(1);
                 *count < 0
             })
         };
