@@ -71,7 +71,7 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
         let mut shown = beside(&do_not);
         if shown.1 > 0 {
             // What to do helps more than why not to do something else.
-            for sentences in [2, 1] {
+            for sentences in [2, 1, 0] {
                 do_not = layout.do_not_in_short(report, sentences);
                 shown = beside(&do_not);
                 if taken + do_not.lines().count() + shown.0.lines().count() < LINES {
