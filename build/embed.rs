@@ -132,8 +132,8 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
 struct Blocks(Vec<String>);
 
 impl Blocks {
-    /// Adds a text to the last block, or to a new one if that is as large as this, and tells its block, and where it begins
-    /// and ends there.
+    /// Adds a text to the last block, or to a new one if the last is that large. Tells its block, and where it begins and ends
+    /// there.
     fn add(&mut self, text: &str, large: usize) -> (usize, usize, usize) {
         let Blocks(blocks) = self;
         if blocks.last().is_some_and(|block| block.len() >= large) {

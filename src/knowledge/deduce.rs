@@ -166,7 +166,7 @@ impl Knowledge {
     }
 }
 
-/// How often each ASCII letter occurs in a name.
+/// How often each ASCII letter occurs in a name that is written in small letters.
 struct Letters([isize; 128]);
 
 impl Letters {
