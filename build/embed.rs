@@ -183,8 +183,14 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<(String, String)> {
     }
     let (removed, waits) = (&entry.if_removed, &entry.waits_for);
     for (field, values) in [
-        ("/ifRemoved", [json!(removed.consequence), json!(removed.text)]),
-        ("/waitsFor", [json!(waits.text), json!(waits.on)]),
+        (
+            "/ifRemoved",
+            [json!(removed.consequence), json!(removed.text), Value::Null],
+        ),
+        (
+            "/waitsFor",
+            [json!(waits.text), json!(waits.on), json!(waits.rights)],
+        ),
     ] {
         if let Some(place) = json.pointer_mut(field) {
             *place = as_list(values);

@@ -22,11 +22,11 @@ impl Command {
         Command::of("kubectl -n {} get {} {} -o yaml", [namespace, type_name, name])
     }
 
-    /// Asks the API server whether a ServiceAccount may update the objects of a type.
-    pub fn may_update(type_name: &str, namespace: &str, account_namespace: &str, account: &str) -> Self {
+    /// Asks the API server whether a ServiceAccount, given by its namespace and its name, may act so on the objects of a type.
+    pub fn may(verb: &str, type_name: &str, namespace: &str, (place, account): (&str, &str)) -> Self {
         Command::of(
-            "kubectl auth can-i update {} -n {} --as=system:serviceaccount:{}:{}",
-            [type_name, namespace, account_namespace, account],
+            "kubectl auth can-i {} {} -n {} --as=system:serviceaccount:{}:{}",
+            [verb, type_name, namespace, place, account],
         )
     }
 

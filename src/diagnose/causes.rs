@@ -118,7 +118,10 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
             let (explain, page) = registry::of_finalizer(object, finalizer)?;
             let mut finding = explain(object, finalizer, view);
             finding.wait.page.get_or_insert(page);
-            finding.wait.known = known(object, finalizer, view);
+            finding.wait.known = known(object, finalizer, view).map(|known| Known {
+                is_doubted: known_finalizer::is_doubted(&finding),
+                ..known
+            });
             Some(finding)
         })
         .collect();
@@ -164,6 +167,7 @@ fn known(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Option<Know
     Some(Known {
         protects: entry.protects.clone(),
         is_only_told: entry.is_only_told(),
+        is_doubted: false,
         consequence,
         cost: known_finalizer::filled(&entry.if_removed.text, object, finalizer, &entry),
     })

@@ -38,7 +38,7 @@ pub use lease::{Leader, Life, leader_of_domain, life};
 pub use names::{Names, is_telling};
 pub use product::installer;
 pub use reach::{Reach, reach};
-pub use search::{described, may_be_another, sidecar_of, undescribed};
+pub use search::{described, lacking_for_work, may_be_another, sidecar_of, undescribed};
 pub use trace::{Holder, Sign, Tells, Trace};
 
 pub use super::model::Liveness;

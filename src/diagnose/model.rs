@@ -278,6 +278,8 @@ pub struct Known {
     pub cost: String,
     /// Whether only words tell what its controller waits for. Then any object may keep it.
     pub is_only_told: bool,
+    /// Whether its controller reports that what it protects is not there. Then a removal may cost nothing.
+    pub is_doubted: bool,
 }
 
 impl Wait {

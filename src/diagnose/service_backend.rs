@@ -12,7 +12,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        kinds::{EndpointSlice, Pod, Service, ServicePort, ServiceReference},
+        kinds::{Endpoint, EndpointSlice, Pod, Service, ServicePort, ServiceReference},
         model::{Blocker, CauseState, Evidence, Strength},
         view::View,
     },
@@ -41,6 +41,8 @@ enum Serves {
     NoPort(i64),
     /// No endpoint serves the port. Holds why a Pod of it is not ready, if one says so.
     NoEndpoint(Option<String>),
+    /// Endpoints are ready, and none has the port of this name.
+    OtherPorts(String),
     /// The Service stands for this host. Objects tell nothing about a host outside the cluster.
     Host(String),
     /// The Service could not be read.
@@ -72,10 +74,25 @@ impl ServiceReference<'_> {
             Ok(slices) if slices.iter().any(|slice| serves(slice, service, port)) => {
                 (Serves::Yes, self.show())
             }
-            Ok(_) => (
-                Serves::NoEndpoint(why_no_pod_is_ready(service, view)),
-                list_pods(service),
-            ),
+            Ok(slices) => {
+                let mut of_it = slices
+                    .iter()
+                    .map(EndpointSlice)
+                    .filter(|slice| slice.service() == service.name())
+                    .peekable();
+                let has_none = of_it.peek().is_none();
+                if of_it.any(|slice| slice.endpoints().any(Endpoint::is_ready)) {
+                    return (Serves::OtherPorts(port.name().to_owned()), self.show());
+                }
+                let serves = match ready_pod(service, view).filter(|_| has_none) {
+                    Some(pod) => Serves::UnseenEndpoints(format!(
+                        "pod {} is ready, and no EndpointSlice of the Service was found",
+                        pod.name()
+                    )),
+                    None => Serves::NoEndpoint(why_no_pod_is_ready(service, view)),
+                };
+                (serves, list_pods(service))
+            }
             Err(missing) => (Serves::UnseenEndpoints(missing.in_words()), self.show()),
         }
     }
@@ -117,16 +134,31 @@ fn serves(slice: &Object, service: &Object, port: ServicePort<'_>) -> bool {
             .any(|endpoint| endpoint.is_ready() || endpoint.serves_while_ending())
 }
 
-/// Why the Pods of the Service are not ready, in the words of the first Pod that says it.
-fn why_no_pod_is_ready(service: &Object, view: &View<'_>) -> Option<String> {
+/// The Pods of the Service; none if it selects none, or they could not be listed.
+fn pods_of<'a>(service: &Object, view: &View<'a>) -> &'a [Object] {
     let labels: Vec<_> = Service(service).selector().collect();
     if labels.is_empty() {
-        return None;
+        return &[];
     }
     let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
     let of_it = By::Labels(labels.collect::<Vec<_>>().join(","));
-    let pods = view.search("", "pods", service.namespace(), of_it).ok()?;
-    pods.iter()
+    view.search("", "pods", service.namespace(), of_it)
+        .unwrap_or_default()
+}
+
+/// A Pod of the Service that is ready. It contradicts a list of EndpointSlices that has none of the Service.
+pub(in crate::diagnose) fn ready_pod<'a>(service: &Object, view: &View<'a>) -> Option<&'a Object> {
+    let is_ready = |pod: &&Object| {
+        pod.condition("Ready")
+            .is_some_and(|(status, ..)| status == "True")
+    };
+    pods_of(service, view).iter().find(is_ready)
+}
+
+/// Why the Pods of the Service are not ready, in the words of the first Pod that says it.
+fn why_no_pod_is_ready(service: &Object, view: &View<'_>) -> Option<String> {
+    pods_of(service, view)
+        .iter()
         .find_map(|pod| Some(format!("pod {}: {}", pod.name(), Pod(pod).why_not_ready()?.says)))
 }
 
@@ -161,7 +193,7 @@ impl ServiceBackend {
     pub(in crate::diagnose) fn is_dead(&self) -> bool {
         matches!(
             self.serves,
-            Serves::Missing(_) | Serves::NoPort(_) | Serves::NoEndpoint(_)
+            Serves::Missing(_) | Serves::NoPort(_) | Serves::NoEndpoint(_) | Serves::OtherPorts(_)
         )
     }
 
@@ -184,6 +216,7 @@ impl ServiceBackend {
             Serves::NoPort(port) => format!("has no port {port}"),
             Serves::NoEndpoint(None) => "has no endpoint that is ready".to_owned(),
             Serves::NoEndpoint(Some(why)) => format!("has no endpoint that is ready. {}", capitalized(why)),
+            Serves::OtherPorts(port) => format!("has endpoints that are ready, and none has its port {port}"),
             Serves::Host(host) => format!("stands for the host {host}"),
             Serves::Unseen(why) => format!("could not be read: {why}"),
             Serves::UnseenEndpoints(why) => {
@@ -200,7 +233,7 @@ impl ServiceBackend {
             strength: match self.serves {
                 // The API server refuses to call it.
                 Serves::Missing(_) | Serves::NoPort(_) => Strength::Proof,
-                Serves::NoEndpoint(_) => Strength::Strong,
+                Serves::NoEndpoint(_) | Serves::OtherPorts(_) => Strength::Strong,
                 _ => Strength::Hint,
             },
         }
@@ -304,13 +337,15 @@ mod tests {
                 "https",
                 &json!({"ready": false, "serving": false, "terminating": true}),
             )],
-            vec![slice("metrics", &ready)],
             vec![of_another],
         ] {
             let mut world = World::of([https()]);
             world.objects.extend(slices);
             assert_eq!(state(&world), (true, "has no endpoint that is ready".into()));
         }
+        let other = World::of([https(), slice("metrics", &ready)]);
+        let says = "has endpoints that are ready, and none has its port https";
+        assert_eq!(state(&other), (true, says.into()));
     }
 
     #[test]
@@ -331,8 +366,16 @@ mod tests {
             "{says}"
         );
         // Without such a Pod, nothing is said of one.
-        let (_, says) = state(&World::of([selecting]));
+        let (_, says) = state(&World::of([selecting.clone()]));
         assert_eq!(says, "has no endpoint that is ready");
+        // One that is ready contradicts that no slice was found, and not a slice without it.
+        let mut ready = pod(&json!({"running": {}}));
+        ready.value["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
+        let world = World::of([selecting.clone(), ready.clone()]);
+        let (is_dead, says) = state(&world);
+        assert!(!is_dead && says.contains("pod hook-1 is ready"), "{says}");
+        let empty = slice("https", &json!({"ready": false}));
+        assert!(state(&World::of([selecting, ready, empty])).0);
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub use deduce::{Deduced, Look, Propagation, is_of_one_project};
 pub use lookup::Recognised;
 pub use schema::{
     Area, Consequence, Deployer, Entry, FixStep, FoundBy, GroupKind, HolderDescription, IfHolder, IfRemoved,
-    Judged, KindPattern, Label, Lease, Left, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Wait,
-    WaitsFor, While, WorkloadDescription, WorkloadKind,
+    Judged, KindPattern, Label, Lease, Left, List, Match, Mistake, OF_OBJECT, Platform, Right, Runs, SameAs,
+    Wait, WaitsFor, While, WorkloadDescription, WorkloadKind,
 };
 pub use surroundings::{deployer_named, deployers, losses};
 

@@ -13,7 +13,7 @@ use std::{
 
 use self::layout::Layout;
 pub(super) use self::{
-    answer::{STOPPED, paragraphs, recorded_in_words, standing, verdict},
+    answer::{STOPPED, paragraphs, recorded_in_words, standing, state_of_wait, verdict},
     chain::{KEEPS, ROOT, wait_in_words},
     layout::sentence,
     steps::blocks,
@@ -44,37 +44,34 @@ const AFFECTED: usize = 3;
 /// Writes one explanation.
 pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let layout = Layout::new(style);
-    let before = [
-        layout.head(report),
-        // What a deletion would do comes first, while it can still be left.
-        layout.if_deleted(report, wide) + &layout.answers(report, wide),
-    ];
+    let head = layout.head(report);
+    // What a deletion would do comes first, while it can still be left.
+    let answers =
+        |general: usize| layout.if_deleted(report, wide) + &layout.answers_in_short(report, wide, general);
+    let mut told = answers(usize::MAX);
     let after = [
         layout.chain(report, wide),
         layout.not_read(report, wide),
         layout.last(report, report.steps.len(), wide),
     ];
-    let others = before.iter().chain(&after).filter(|part| !part.is_empty());
     // An empty line behind each of them.
-    let taken: usize = others.map(|part| part.lines().count() + 1).sum();
-    let beside = |do_not: &str| {
-        let lines = do_not.lines().count();
-        layout.first_steps(
-            report,
-            LINES.saturating_sub(taken + lines + usize::from(lines > 0)),
-        )
+    let lines = |part: &str| part.lines().count() + usize::from(!part.is_empty());
+    let others: usize = [&head].into_iter().chain(&after).map(|part| lines(part)).sum();
+    let beside = |told: &str, do_not: &str| {
+        layout.first_steps(report, LINES.saturating_sub(others + lines(told) + lines(do_not)))
     };
     let mut do_not = layout.do_not(report, wide);
     let (steps, left_out) = if wide {
         (layout.steps(&report.steps), 0)
     } else {
-        let mut shown = beside(&do_not);
+        let mut shown = beside(&told, &do_not);
         if shown.1 > 0 {
-            // What to do helps more than why not to do something else.
-            for sentences in [2, 1, 0] {
+            // What to do helps more than why not to do something else, and that more than what the controller does in general.
+            for (general, sentences) in [(usize::MAX, 2), (usize::MAX, 1), (2, 1), (1, 1), (1, 0)] {
+                told = answers(general);
                 do_not = layout.do_not_in_short(report, sentences);
-                shown = beside(&do_not);
-                if taken + do_not.lines().count() + shown.0.lines().count() < LINES {
+                shown = beside(&told, &do_not);
+                if others + lines(&told) + do_not.lines().count() + shown.0.lines().count() < LINES {
                     break;
                 }
             }
@@ -83,10 +80,7 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
     };
     let [chain, not_read, _] = after;
     let last = layout.last(report, left_out, wide);
-    let mut parts: Vec<_> = before
-        .into_iter()
-        .chain([steps, do_not, chain, not_read, last])
-        .collect();
+    let mut parts = vec![head, told, steps, do_not, chain, not_read, last];
     if wide {
         parts.push(layout.evidence(report));
     }
@@ -279,7 +273,7 @@ fn first_sentences(text: &str, many: usize) -> String {
         .split(". ")
         .next()
         .is_some_and(|first| first.ends_with(" by hand"));
-    let many = (many + usize::from(is_bare)).max(1);
+    let many = many.saturating_add(usize::from(is_bare)).max(1);
     match ends.nth(many - 1).and_then(|end| text.get(..end)) {
         Some(first) => format!("{first} …"),
         None => text.to_owned(),

@@ -14,7 +14,7 @@ use std::{
 use self::placeholders::Words;
 use super::{Style, name::is_plain, sheet::Sheet};
 use crate::{
-    knowledge::{Consequence, Entry, Judged, List, Match},
+    knowledge::{Consequence, Entry, Judged, List, Match, Right},
     report::finalizer::{Explained, FinalizersReport},
 };
 
@@ -161,6 +161,7 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
             .map(|wait| serde_json::to_string(wait).unwrap_or_default());
         sheet.facts("  as data", on)?;
     }
+    sheet.facts("needs to", entry.waits_for.rights.iter().map(Right::to_string))?;
     if let Some(text) = &entry.note {
         sheet.fact("note", &words.fill(text))?;
     }

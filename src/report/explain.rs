@@ -173,6 +173,9 @@ pub struct IfRemovedReport {
     pub consequence: String,
     /// What exactly is left or lost.
     pub text: String,
+    /// Whether its controller reports that it is not there. The quoted report tells that in the JSON.
+    #[serde(skip)]
+    pub is_doubted: bool,
 }
 
 /// An object or a backend that blocks a deletion.
@@ -408,6 +411,7 @@ impl From<&Wait> for WaitReport {
             if_removed: wait.known.as_ref().map(|known| IfRemovedReport {
                 consequence: known.consequence.typed(),
                 text: known.cost.clone(),
+                is_doubted: known.is_doubted,
             }),
             blockers: wait.on.iter().map(Into::into).collect(),
             cause: wait.page.map(Into::into),

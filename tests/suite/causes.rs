@@ -84,7 +84,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 57] = [
+const HELPERS: [&str; 59] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -133,11 +133,13 @@ const HELPERS: [&str; 57] = [
     "operators/surroundings/listed_names",
     "operators/surroundings/mutating_policies",
     "operators/surroundings/named_in_labels",
+    "operators/surroundings/needed_rights",
     "operators/surroundings/neighbours",
     "operators/surroundings/switches",
     "operators/surroundings/volume_of_name",
     "operators/surroundings/owned_claims",
     "operators/surroundings/owned_workloads",
+    "operators/surroundings/owner_references",
     "operators/surroundings/selectors",
     "operators/surroundings/type_schema",
     "operators/trouble",

@@ -68,9 +68,13 @@ enum Set {
     Eighteenth,
     Nineteenth,
     Twentieth,
+    #[serde(rename = "twenty-first")]
+    TwentyFirst,
+    #[serde(rename = "twenty-second")]
+    TwentySecond,
 }
 
-const SETS: [Set; 20] = [
+const SETS: [Set; 22] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -91,6 +95,8 @@ const SETS: [Set; 20] = [
     Set::Eighteenth,
     Set::Nineteenth,
     Set::Twentieth,
+    Set::TwentyFirst,
+    Set::TwentySecond,
 ];
 
 #[derive(Debug, PartialEq, Eq)]

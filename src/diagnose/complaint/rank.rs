@@ -7,9 +7,9 @@
 use super::Complaint;
 
 /// Words of a text that says what is still waited for.
-const WAITING: [&str; 15] = [
+const WAITING: [&str; 18] = [
     "wait", "until", "still", "block", "remain", "in use", "used by", "depend", "refer", "exist", "pending",
-    "first", "left", "retry", "must",
+    "first", "left", "retry", "must", "before", "clean", "drain",
 ];
 /// Words of a text about the deletion as such, or about what stops with it.
 const CONSEQUENCE: [&str; 8] = [
@@ -173,7 +173,12 @@ mod tests {
         ] {
             assert_eq!(told(&[(text, false)]), None, "{text}");
         }
-        assert!(told(&[("Deleting: waiting for 2 volumes to be detached", false)]).is_some());
+        for text in [
+            "Deleting: waiting for 2 volumes to be detached",
+            "CleanUp: removing the load balancers before deletion",
+        ] {
+            assert!(told(&[(text, false)]).is_some(), "{text}");
+        }
         assert!(told(&[("DeletionFailed: deletion of the bucket failed", true)]).is_some());
     }
 }

@@ -6,13 +6,14 @@ use crate::{
     diagnose::{
         holder::{
             pod_template::account_of,
+            rbac,
             rbac::Changers,
             trace::{Holder, Sign, Tells, Trace},
         },
         model::Strength,
         view::View,
     },
-    knowledge::{Entry, schema::glob},
+    knowledge::{Entry, Right, schema::glob},
     snapshot::facts::{By, Object},
 };
 
@@ -69,7 +70,8 @@ pub(super) fn add_missing_rights(
                 let value =
                     format!("may neither update nor patch {resource}, by the cluster's roles and bindings");
                 let mut sign = Sign::new(Trace::Account, Tells::Failing, Strength::Strong, source, value);
-                let check = Command::may_update(&resource, object.namespace(), workload.namespace(), account);
+                let who = (workload.namespace(), account);
+                let check = Command::may("update", &resource, object.namespace(), who);
                 sign.lacks = Some((format!("update {resource}"), check));
                 holder.add(sign.about(workload.reference()));
             }
@@ -80,5 +82,37 @@ pub(super) fn add_missing_rights(
             holder.wait_for(&missing);
             None
         }
+    }
+}
+
+/// Adds that a running workload lacks a right on other objects without which it fails. It needs the right where the object is.
+/// Of an object without a namespace nobody knows where that is, so only types without one are looked up then.
+pub(super) fn add_lacking(
+    right: &Right,
+    workload: &Object,
+    object: &Object,
+    holder: &mut Holder,
+    view: &View<'_>,
+) {
+    let Some(ty) = view.resource_type(right.group(), right.plural()) else {
+        return;
+    };
+    let place = if ty.namespaced { object.namespace() } else { "" };
+    if ty.namespaced && place.is_empty() {
+        return;
+    }
+    let who = (workload.namespace(), account_of(workload));
+    match rbac::is_granted(who, right, place, view) {
+        Ok(true) => {}
+        Ok(false) => {
+            let source = format!("ServiceAccount {}/{}", who.0, who.1);
+            let what = format!("{} {}", right.verb(), right.type_name());
+            let value = format!("may not {what}, by the cluster's roles and bindings");
+            let mut sign = Sign::new(Trace::Account, Tells::Failing, Strength::Strong, source, value);
+            let check = Command::may(right.verb(), &right.type_name(), place, who);
+            sign.lacks = Some((what, check));
+            holder.add(sign.about(workload.reference()));
+        }
+        Err(missing) => holder.add_missing(&missing),
     }
 }

@@ -67,8 +67,10 @@ impl Names {
         // getControllerName), and the forms of it that most projects use. Built-in types have controllers of such names too.
         let kind = object.kind.to_lowercase();
         let of_type = [
-            format!("{kind}-controller"),
-            format!("{kind}-reconciler"),
+            // A controller of one part of the work says so between the kind and the word: `cell-datahandler`.
+            format!("{kind}-*controller"),
+            format!("{kind}-*reconciler"),
+            format!("{kind}-*handler"),
             kind,
             object.kind.clone(),
         ];
@@ -90,12 +92,15 @@ impl Names {
     /// Whether the controller reports events under this name.
     pub fn has_reporter(&self, name: &str) -> bool {
         // `PROJECT-controller-manager` is what kubebuilder calls the workload of a project
-        // (`kubernetes-sigs/kubebuilder:pkg/plugins/common/kustomize/v2/scaffolds`). Many report under the rest of it, or as
-        // `PROJECT-controller`.
+        // (`kubernetes-sigs/kubebuilder:pkg/plugins/common/kustomize/v2/scaffolds`). Many report under the rest of it, as
+        // `PROJECT-controller`, or as `PROJECT-KIND-controller`.
         let is_project = |known: &String| {
             let project = known.strip_suffix("-controller-manager");
-            project
-                .is_some_and(|project| name == project || name.strip_suffix("-controller") == Some(project))
+            project.is_some_and(|project| {
+                let reporter = name.strip_suffix("-controller").unwrap_or_default();
+                let part = reporter.strip_prefix(project);
+                name == project || part.is_some_and(|part| part.is_empty() || part.starts_with('-'))
+            })
         };
         self.programs
             .iter()
@@ -138,6 +143,8 @@ mod tests {
         assert!(known.has_reporter("w-operator"));
         assert!(names(&["cass-operator-controller-manager"], None).has_reporter("cass-operator"));
         assert!(names(&["autoneg-controller-manager"], None).has_reporter("autoneg-controller"));
+        let capc = names(&["capc-controller-manager"], None);
+        assert!(capc.has_reporter("capc-machine-controller") && !capc.has_reporter("capcx-controller"));
         for stranger in [
             "manager",
             "controller-manager",
@@ -160,7 +167,13 @@ mod tests {
             Names::of(&object, &finalizer, None, &Holder::default())
         };
         let custom = of("w.test", "widgets", "Widget");
-        for name in ["widget-controller", "widget-reconciler", "widget", "Widget"] {
+        for name in [
+            "widget-controller",
+            "widget-reconciler",
+            "widget-datahandler",
+            "widget",
+            "Widget",
+        ] {
             assert!(custom.has_reporter(name), "{name}");
         }
         assert!(!custom.has_reporter("widgetset-controller"));

@@ -16,6 +16,7 @@ use crate::{
         kinds::{Role, RoleBinding, Subject},
         view::{Missing, View},
     },
+    knowledge::Right,
     object::is_custom_group,
     snapshot::facts::Object,
 };
@@ -199,6 +200,58 @@ impl Changers {
             })
             .collect()
     }
+}
+
+/// Whether an account has this right on objects of the type in a namespace, or in the cluster if that is empty.
+pub fn is_granted(
+    (namespace, name): (&str, &str),
+    right: &Right,
+    place: &str,
+    view: &View<'_>,
+) -> Result<bool, Missing> {
+    let cluster = (
+        view.list(GROUP, "clusterroles", ""),
+        view.list(GROUP, "clusterrolebindings", ""),
+    );
+    let local = if place.is_empty() {
+        (Ok(&[][..]), Ok(&[][..]))
+    } else {
+        (
+            view.list(GROUP, "roles", place),
+            view.list(GROUP, "rolebindings", place),
+        )
+    };
+    let (cluster_roles, roles) = (cluster.0?, local.0?);
+    let own_group = format!("system:serviceaccounts:{namespace}");
+    let groups = ["system:serviceaccounts", "system:authenticated", &own_group];
+    let is_bound = |binding: &&Object| {
+        RoleBinding(binding).subjects().any(|subject| {
+            account(subject, binding) == Some((namespace, name))
+                || subject.kind() == "Group" && groups.contains(&subject.name())
+        })
+    };
+    let mut bindings = cluster.1?.iter().chain(local.1?).filter(is_bound);
+    Ok(bindings.any(|binding| {
+        let all = if RoleBinding(binding).is_of_cluster_role() {
+            cluster_roles
+        } else {
+            roles
+        };
+        let role = all.iter().find(|role| role.name() == RoleBinding(binding).role());
+        role.is_some_and(|role| has_right(role, all, right))
+    }))
+}
+
+/// Whether a role has the right, or collects it from another. A right on some names may cover what the controller deletes.
+fn has_right(role: &Object, all: &[Object], right: &Right) -> bool {
+    let has = |role: &Object| {
+        Role(role).rules().any(|rule| {
+            rule.verbs().any(|verb| [right.verb(), "*"].contains(&verb))
+                && rule.groups().any(|group| [right.group(), "*"].contains(&group))
+                && rule.resources().any(|one| [right.plural(), "*"].contains(&one))
+        })
+    };
+    has(role) || all.iter().any(|other| Role(role).collects(other) && has(other))
 }
 
 /// Whether this is a controller in kube-controller-manager: each has an account and a role of its name

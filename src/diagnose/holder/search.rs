@@ -17,7 +17,7 @@ use crate::{
         },
         model::Liveness,
         timing,
-        view::View,
+        view::{Missing, View},
     },
     knowledge::{Entry, FoundBy, Runs},
     object::{Age, Finalizer, ResourceType},
@@ -285,21 +285,45 @@ fn elsewhere(runs: Runs) -> Option<String> {
     Some(place.to_owned())
 }
 
+/// The first thing that the one running workload may not do with other objects, of what its entry says that it must.
+pub fn lacking_for_work(object: &Object, entry: &Entry, holder: &Holder, view: &View<'_>) -> Holder {
+    let mut lacking = Holder::default();
+    let Some(Ok(Some(workload))) = only_runner(holder, view) else {
+        return lacking;
+    };
+    for right in entry
+        .waits_for
+        .rights
+        .iter()
+        .filter(|right| right.is_needed_for(&object.value))
+    {
+        account::add_lacking(right, workload, object, &mut lacking, view);
+        if lacking.with(Tells::Failing).next().is_some() {
+            break;
+        }
+    }
+    lacking
+}
+
 /// Adds whether the one running workload has the rights that it needs. A workload of this cluster uses its
 /// account, and the rights of that can be computed. None if it is not known.
 fn check_rights(object: &Object, holder: &mut Holder, view: &View<'_>) -> Option<()> {
+    match only_runner(holder, view)? {
+        Ok(workload) => account::add_missing_rights(workload?, object, holder, view),
+        Err(missing) => {
+            holder.wait_for(&missing);
+            None
+        }
+    }
+}
+
+/// The one workload that runs; none if there are several.
+fn only_runner<'a>(holder: &Holder, view: &View<'a>) -> Option<Result<Option<&'a Object>, Missing>> {
     let running: Vec<_> = holder.running().into_iter().collect();
     let &[only] = running.as_slice() else {
         return None;
     };
     let ty = Resource::named(&only.type_name);
     let namespace = only.namespace.as_deref().unwrap_or_default();
-    match view.object(&ty.group, &ty.plural, namespace, &only.name) {
-        Ok(Some(workload)) => account::add_missing_rights(workload, object, holder, view),
-        Ok(None) => None,
-        Err(missing) => {
-            holder.wait_for(&missing);
-            None
-        }
-    }
+    Some(view.object(&ty.group, &ty.plural, namespace, &only.name))
 }

@@ -127,11 +127,16 @@ pub(super) fn is_tool(manager: &str) -> bool {
 }
 
 /// The same, on this object. On objects of its own group, such a tool is a controller: helm-controller on a HelmRelease. Of a
-/// product with several programs, that is the one that is called after the group.
+/// product with several programs, that is the one that is called after the group, or writes the status of the object.
 pub fn is_tool_on(object: &Object, manager: &str) -> bool {
     let group = &object.resource.group;
     let first = group.split('.').next().unwrap_or_default();
-    let is_own = |groups: &[String]| groups.contains(group) && manager.starts_with(first);
+    let writes_status = || {
+        let mut written = changes(object, &["f:status"]);
+        written.any(|change| change.manager == manager)
+    };
+    let is_own =
+        |groups: &[String]| groups.contains(group) && (manager.starts_with(first) || writes_status());
     knowledge::deployer_named(manager).is_some_and(|tool| !is_own(&tool.groups))
 }
 

@@ -166,6 +166,28 @@ impl<'a> Pod<'a> {
             .filter_map(|container| some_text(container, "/name"))
     }
 
+    /// The containers that have not ended, each with its state, and what is recorded of how it ended before.
+    pub(crate) fn containers_left(self) -> impl Iterator<Item = String> {
+        let containers = self.0.list("/status/containerStatuses").iter();
+        let left = containers.filter(|status| status.pointer("/state/terminated").is_none());
+        left.map(|status| {
+            let state = match status.pointer("/state/waiting") {
+                Some(waiting) => format!("waits ({})", text(waiting, "/reason")),
+                None => "runs".to_owned(),
+            };
+            let name = text(status, "/name");
+            let (reason, message) = (
+                text(status, "/lastState/terminated/reason"),
+                text(status, "/lastState/terminated/message"),
+            );
+            match (reason, message) {
+                ("", _) => format!("{name} {state}"),
+                (reason, "") => format!("{name} {state}, and ended before: {reason}"),
+                (reason, message) => format!("{name} {state}, and ended before: {reason}: {message}"),
+            }
+        })
+    }
+
     /// Whether the status of each container says that it has ended. The phase may still be an older one.
     pub(crate) fn has_only_ended_containers(self) -> bool {
         let containers = list(&self.0.value, "/status/containerStatuses");

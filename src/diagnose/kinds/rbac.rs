@@ -33,7 +33,12 @@ pub(crate) struct RoleRule<'a>(&'a Value);
 impl<'a> RoleRule<'a> {
     /// Whether it allows to change objects.
     pub(crate) fn may_change(self) -> bool {
-        texts(self.0, "/verbs").any(|verb| ["update", "patch", "*"].contains(&verb))
+        self.verbs().any(|verb| ["update", "patch", "*"].contains(&verb))
+    }
+
+    /// What it allows to do.
+    pub(crate) fn verbs(self) -> impl Iterator<Item = &'a str> {
+        texts(self.0, "/verbs")
     }
 
     /// Its API groups.
@@ -116,6 +121,7 @@ mod tests {
         };
         reads!(role => |object| Role(object).rules().next();
             |rule| rule.is_some_and(RoleRule::may_change) => true, absent false;
+            |rule| rule.and_then(|rule| rule.verbs().next()) => Some("update"), absent None::<()>;
             |rule| rule.and_then(|rule| rule.groups().next()) => Some("shop.example"), absent None::<()>;
             |rule| rule.and_then(|rule| rule.resources().next()) => Some("widgets/status"), absent None::<()>;
             |rule| rule.and_then(|rule| rule.names().next()) => Some("a"), absent None::<()>;

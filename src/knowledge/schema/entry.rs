@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::command::Template;
 
 use super::{
-    Area, Consequence, FoundBy, GroupKind, IfHolder, Judged, KindPattern, Label, List, Match, Runs, Wait,
-    While, WorkloadKind, glob, literals,
+    Area, Consequence, FoundBy, GroupKind, IfHolder, Judged, KindPattern, Label, List, Match, Right, Runs,
+    Wait, While, WorkloadKind, glob, literals,
 };
 
 /// Everything that is known about one finalizer, or about a family of names that match one pattern. The letters are the names of
@@ -146,6 +146,10 @@ pub struct WaitsFor {
     /// The same in machine-readable form, as far as it can be looked up. All conditions must be true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<Wait>,
+    /// The rights without which the controller fails, and never lets go: `delete persistentvolumeclaims`. Those on the object
+    /// itself need no mention.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rights: Vec<Right>,
 }
 
 /// Traces that help to find the controller or its product. Each name can contain `*`; a Lease or workload

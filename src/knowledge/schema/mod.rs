@@ -15,6 +15,7 @@ mod mistake;
 mod order;
 mod orders;
 mod placeholder;
+mod right;
 mod steps;
 mod surroundings;
 mod vocabulary;
@@ -35,6 +36,7 @@ pub use located::Located;
 pub use mistake::Mistake;
 pub use order::gentle_first;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
+pub use right::{Right, is_set};
 pub use surroundings::{
     Applies, DefaultReference, Deployer, Fate, Installed, Loss, Lost, Mark, MarkPlace, Meaning, Platform,
     StandsFor, defaults, deployers, fates, losses, marks, platforms,

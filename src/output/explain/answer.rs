@@ -3,11 +3,14 @@
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
-use super::layout::{Layout, sentence};
+use super::{
+    first_sentences,
+    layout::{Layout, sentence},
+};
 use crate::{
     diagnose::{
         Verdict,
-        model::{Liveness, Moment, StepKind},
+        model::{CauseState, Liveness, Moment, StepKind},
     },
     object::List,
     output::{
@@ -28,6 +31,8 @@ const FACTS: usize = 2;
 const HELD: usize = 3;
 /// Words of a sentence that is read once.
 const SENTENCE: usize = 20;
+/// What stands before what a controller does in general.
+const IN_GENERAL: &str = "In general: ";
 /// What stands above an explanation that is not whole.
 pub(in crate::output) const STOPPED: &str =
     "STOPPED before everything was read. What is missing is listed at the end.";
@@ -37,9 +42,9 @@ impl Layout<'_> {
     pub(super) fn head(&self, report: &ExplainReport) -> String {
         let name = harmless(&report.target.pasteable()).into_owned();
         let (verdict, state) = standing(report);
+        // A verdict, the space behind it, and the comma. Most verdicts have at most eight letters.
+        let used = verdict.as_ref().map_or(1, |(word, _)| word.width().max(8) + 3);
         let verdict = verdict.map(|(word, look)| look.paint(&word, self.style));
-        // The longest verdict, the space behind it, and the comma.
-        let used = if verdict.is_some() { 11 } else { 1 };
         let state = if used + name.width() + state.width() < self.width {
             format!(", {state}")
         } else {
@@ -61,9 +66,18 @@ impl Layout<'_> {
 
     /// What keeps the object, the worst first.
     pub(super) fn answers(&self, report: &ExplainReport, wide: bool) -> String {
+        self.answers_in_short(report, wide, usize::MAX)
+    }
+
+    /// The same, with so many sentences about what a controller does in general.
+    pub(super) fn answers_in_short(&self, report: &ExplainReport, wide: bool, general: usize) -> String {
+        let shortened = |text: &String| match text.strip_prefix(IN_GENERAL) {
+            Some(rest) => format!("{IN_GENERAL}{}", first_sentences(rest, general)),
+            None => text.clone(),
+        };
         paragraphs(report, wide)
             .iter()
-            .map(|text| self.paragraph(text, 0))
+            .map(|text| self.paragraph(&shortened(text), 0))
             .collect()
     }
 
@@ -98,7 +112,7 @@ pub(in crate::output) fn standing(report: &ExplainReport) -> (Option<(String, Lo
             "asked to stop. Its grace period still runs.".to_owned(),
         ),
         (Some(deletion), _) => (
-            worst(&report.waits_for).map(|wait| verdict(wait.verdict)),
+            worst(&report.waits_for).map(state_of_wait),
             format!("Terminating for {}", deletion.age),
         ),
         (None, _) => {
@@ -107,6 +121,20 @@ pub(in crate::output) fn standing(report: &ExplainReport) -> (Option<(String, Lo
             (state, "not being deleted".to_owned())
         }
     }
+}
+
+/// The verdict on a wait and its look, as the first word of an explanation. What waits for a controller that somebody switched off
+/// waits for a person, which `waiting` does not tell.
+pub(in crate::output) fn state_of_wait(wait: &WaitReport) -> (String, Look) {
+    let is_off = wait
+        .holder
+        .as_ref()
+        .is_some_and(|holder| holder.state == Liveness::Off);
+    if is_off && wait.verdict == Verdict::Waiting {
+        let state = CauseState::SwitchedOff;
+        return (state.word().to_owned(), look_of_state(state));
+    }
+    verdict(wait.verdict)
 }
 
 /// The verdict in capitals, and its look.
@@ -210,7 +238,7 @@ fn work_in_words(work: &str, wait: &WaitReport) -> String {
     let here = version.map_or_else(String::new, |version| {
         format!(" {version} runs here, and releases differ.")
     });
-    format!("In general: {}{here}", sentence(work))
+    format!("{IN_GENERAL}{}{here}", sentence(work))
 }
 
 /// What a removal by hand costs; none if there is no finalizer.
@@ -222,6 +250,9 @@ fn cost(wait: &WaitReport) -> Option<String> {
     let protects = wait.protects.as_deref().unwrap_or_default();
     Some(match cost.consequence.as_str() {
         "none" => format!("Removal by hand loses nothing (it protects {protects})."),
+        word if cost.is_doubted => {
+            format!("Removal by hand costs: {word}, if what it protects still exists: {protects}.")
+        }
         word => format!("Removal by hand costs: {word} (it protects {protects})."),
     })
 }
@@ -443,10 +474,7 @@ pub(super) fn in_one_line(report: &ExplainReport) -> String {
         return sentence(&report.headline);
     };
     let shown = usize::from(says_first_fact(wait));
-    let mut sentences = vec![format!(
-        "{}.",
-        wait.verdict.word().replace('-', " ").to_uppercase()
-    )];
+    let mut sentences = vec![format!("{}.", state_of_wait(wait).0)];
     sentences.extend(reason(wait, report.deletion.is_some(), false));
     sentences.extend(wait.now.iter().skip(shown).take(1).map(|fact| sentence(fact)));
     sentences.join(" ")

@@ -4,7 +4,7 @@ use super::graph::{Graph, Key, Mark, Shape};
 use crate::{
     diagnose::Verdict,
     output::{
-        explain::{NOT_READ, STOPPED, standing, verdict, wait_in_words},
+        explain::{NOT_READ, STOPPED, standing, state_of_wait, verdict, wait_in_words},
         flow::Look,
     },
     report::explain::{BlockerReport, ExplainReport, WaitReport},
@@ -39,7 +39,7 @@ impl Graph {
                 Some(finalizer) => finalizer.to_string(),
                 None => "(no finalizer)".to_owned(),
             };
-            let (word, look) = verdict(wait.verdict);
+            let (word, look) = state_of_wait(wait);
             let state = match &wait.holder {
                 Some(_) => format!("{word}: {}", wait_in_words(wait)),
                 None => word,

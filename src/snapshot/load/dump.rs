@@ -7,6 +7,8 @@
 //! * A list of a namespaced type covers *its* namespace, or all namespaces if it has objects of several.
 //! * Single objects, lists with a fault, single pages, and empty lists prove nothing: kubectl prints an empty list
 //!   without its type. A missing type proves nothing either: a dump does not say which types the server has.
+//! * A type that the server is too old for has no objects. An API server is at most three minor versions newer than a kubelet
+//!   (`kubernetes/website:content/en/releases/version-skew-policy.md`), and the Nodes name the version of theirs.
 //!
 //! A list made with a selector looks like any other. So the program also names the lists that it trusts.
 
@@ -80,6 +82,13 @@ impl Dump {
                 value: whole.value,
             };
             add(objects.entry(object.resource.clone()).or_default(), object);
+        }
+        for (group, plural, first) in kinds::ADDED {
+            let resource = Resource::new(group, plural);
+            let is_too_old = newest_server(&objects).is_some_and(|newest| newest < first);
+            if is_too_old && !objects.contains_key(&resource) {
+                coverage.insert(resource, Coverage::Everywhere);
+            }
         }
         let defined: Vec<_> = collector
             .customs
@@ -293,6 +302,17 @@ fn all_types_in(namespace: &str) -> What {
         namespace: namespace.to_owned(),
         read: 0,
     }
+}
+
+/// The newest minor version that the API server can have, as its Nodes tell.
+fn newest_server(objects: &BTreeMap<Resource, Vec<Object>>) -> Option<u32> {
+    const SKEW: u32 = 3;
+    let nodes = objects.get(&Resource::new("", "nodes"))?;
+    let minor = |node: &Object| {
+        let version = node.text("/status/nodeInfo/kubeletVersion");
+        version.split('.').nth(1)?.parse::<u32>().ok()
+    };
+    nodes.iter().filter_map(minor).max()?.checked_add(SKEW)
 }
 
 fn extend_coverage(coverage: &mut Coverage, everywhere: bool, list: &ListScope) {

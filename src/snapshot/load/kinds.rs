@@ -101,6 +101,23 @@ pub(super) fn built_in() -> impl Iterator<Item = ResourceType> {
     BUILT_IN.iter().map(|known| known.resource_type(known.version))
 }
 
+/// Types of the server's own admission, and the minor version of the first 1.x that serves them by default
+/// (`kubernetes/kubernetes:pkg/controlplane/instance.go` DefaultAPIResourceConfigSource).
+pub(super) const ADDED: [(&str, &str, u32); 4] = [
+    ("admissionregistration.k8s.io", "validatingadmissionpolicies", 30),
+    (
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings",
+        30,
+    ),
+    ("admissionregistration.k8s.io", "mutatingadmissionpolicies", 36),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings",
+        36,
+    ),
+];
+
 /// The plural, guessed as in `kubernetes/apimachinery:pkg/api/meta/restmapper.go` UnsafeGuessKindToResource. It has no
 /// rule for `x` or `ch`, because it must be wrong where kubectl is wrong.
 fn plural(kind: &str) -> String {
@@ -294,6 +311,9 @@ mod tests {
     #[test]
     fn every_needed_type_is_built_in() {
         for (group, plural) in NEEDED {
+            assert!(built_in().any(|ty| ty.is(group, plural)), "{plural}");
+        }
+        for (group, plural, _) in ADDED {
             assert!(built_in().any(|ty| ty.is(group, plural)), "{plural}");
         }
     }

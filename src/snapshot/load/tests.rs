@@ -893,6 +893,39 @@ fn only_a_complete_list_proves_that_an_object_does_not_exist() {
 }
 
 #[test]
+fn a_server_that_is_too_old_for_a_type_has_no_objects_of_it() {
+    use crate::snapshot::facts::{Query, Resource};
+    let asked = |node: &str, more: &str, plural: &str| {
+        let text = format!(
+            r#"{{"apiVersion":"v1","kind":"Node","metadata":{{"name":"n"}},"status":{{"nodeInfo":{{"kubeletVersion":"{node}"}}}}}}
+{more}"#
+        );
+        let folder = folder(&[("a.json", text.as_bytes())]);
+        let now = at("2030-01-01T00:00:00Z");
+        let dump = super::dump(&[folder.path().to_owned()], &mut &b""[..], now).expect("a dump");
+        let query = Query::List {
+            resource: Resource::new("admissionregistration.k8s.io", plural),
+            namespace: None,
+        };
+        dump.answer(&query, false).is_ok()
+    };
+    let (validating, mutating) = ("validatingadmissionpolicies", "mutatingadmissionpolicies");
+    for (node, plural, is_known) in [
+        ("v1.26.9-eks-3", validating, true),
+        ("v1.27.0", validating, false),
+        ("v1.32.1+k3s1", mutating, true),
+        ("v1.33.1", mutating, false),
+        ("", validating, false),
+        ("v1.22.2", "validatingwebhookconfigurations", false),
+    ] {
+        assert_eq!(asked(node, "", plural), is_known, "{node} {plural}");
+    }
+    // Somebody turned it on before its time.
+    let policy = r#"{"apiVersion":"admissionregistration.k8s.io/v1alpha1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"}}"#;
+    assert!(!asked("v1.26.9", policy, validating));
+}
+
+#[test]
 fn drops_the_data_of_a_secret_in_a_dump() {
     let json: &[u8] = br#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"a"},"data":{"k":"hunter2"},"stringData":{"k":"hunter2"}}"#;
     let yaml: &[u8] = b"apiVersion: v1\ndata:\n  k: hunter2\nkind: Secret\nmetadata:\n  name: t\n  namespace: a\nstringData: {k: hunter2}\n";

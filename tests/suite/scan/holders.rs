@@ -283,7 +283,7 @@ fn explain_says_the_same_of_each_holder() {
         (
             OWN,
             "one",
-            "Something that is probably it runs. Deployment sprockets/sprocket-operator: 1 of 1 ready",
+            "This runs, and is probably it: Deployment sprockets/sprocket-operator: 1 of 1 ready",
         ),
     ] {
         let target = format!("{}.{}/{name}", held.plural, held.group);

@@ -134,11 +134,11 @@ fn check_one_controller(object: &Object, account: &str) -> Step {
              kube-controller-manager), or may not change the object: with --use-service-account-credentials it acts as \
              {account}, and this must say yes"
         ),
-        command: Some(Command::may_update(
+        command: Some(Command::may(
+            "update",
             &object.resource.name(),
             object.namespace(),
-            NAMESPACE,
-            account,
+            (NAMESPACE, account),
         )),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),

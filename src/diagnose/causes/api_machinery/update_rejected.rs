@@ -84,6 +84,8 @@ const PAGE: Page = Page::of(module_path!());
 
 /// The clause for an update that the API server may reject.
 const NOT_KNOWN: &str = "whether an admission webhook or policy refuses updates of it is not known";
+/// The same where all webhooks were read, and none is asked.
+const POLICIES_NOT_KNOWN: &str = "whether an admission policy refuses updates of it is not known";
 
 pub(crate) const CAUSE: Cause = Cause {
     types: &[],
@@ -122,9 +124,20 @@ fn add_rejections(subject: &Subject<'_>, findings: &mut [Finding], view: &View<'
             add_rejections_of_update(object, finding, is_of_operator, view);
             // The controller is gone, whether the update of another would be rejected or not.
             if finding.wait.verdict == Verdict::Orphaned && view.missed() > missed_before {
-                finding.say(NOT_KNOWN);
+                finding.say(not_known(finding, view));
             }
         }
+    }
+}
+
+fn not_known(finding: &Finding, view: &View<'_>) -> &'static str {
+    let is_read = |plural: &str| view.list("admissionregistration.k8s.io", plural, "").is_ok();
+    let are_webhooks_read =
+        is_read("validatingwebhookconfigurations") && is_read("mutatingwebhookconfigurations");
+    if are_webhooks_read && finding.wait.trial.is_none() {
+        POLICIES_NOT_KNOWN
+    } else {
+        NOT_KNOWN
     }
 }
 

@@ -112,11 +112,11 @@ fn signs_in_words(holder: &Holder) -> Vec<String> {
             .collect();
         all.join("; ")
     };
-    let subject = |tells: Tells| {
+    let state = |tells: Tells, does: &str| {
         if is_likely(holder, tells) {
-            "Something that is probably it"
+            vec![format!("This {does}, and is probably it: {}", values_of(tells))]
         } else {
-            "It"
+            vec![format!("It {does}"), values_of(tells)]
         }
     };
     let mut said: Vec<String> = holder
@@ -125,25 +125,17 @@ fn signs_in_words(holder: &Holder) -> Vec<String> {
         .map(|place| format!("It is one that runs {place}"))
         .collect();
     said.extend(match holder.liveness() {
-        Liveness::Running => vec![format!("{} runs", subject(Tells::Alive)), values_of(Tells::Alive)],
-        Liveness::Off if holder.with(Tells::Off).all(|sign| sign.trace == Trace::Home) => vec![
-            format!("{} has nowhere to run", subject(Tells::Off)),
-            values_of(Tells::Off),
-        ],
-        Liveness::Off => vec![
-            format!("{} was switched off", subject(Tells::Off)),
-            values_of(Tells::Off),
-        ],
-        Liveness::Failing if holder.with(Tells::Alive).next().is_some() => vec![
-            format!("{} runs", subject(Tells::Alive)),
-            values_of(Tells::Alive),
-            "But it may not do its work".to_owned(),
-            values_of(Tells::Failing),
-        ],
-        Liveness::Failing => vec![
-            format!("{} cannot run", subject(Tells::Failing)),
-            values_of(Tells::Failing),
-        ],
+        Liveness::Running => state(Tells::Alive, "runs"),
+        Liveness::Off if holder.with(Tells::Off).all(|sign| sign.trace == Trace::Home) => {
+            state(Tells::Off, "has nowhere to run")
+        }
+        Liveness::Off => state(Tells::Off, "was switched off"),
+        Liveness::Failing if holder.with(Tells::Alive).next().is_some() => {
+            let mut all = state(Tells::Alive, "runs");
+            all.extend(["But it may not do its work".to_owned(), values_of(Tells::Failing)]);
+            all
+        }
+        Liveness::Failing => state(Tells::Failing, "cannot run"),
         Liveness::Gone => vec!["It is gone".to_owned(), capitalized(&values_of(Tells::Gone))],
         Liveness::Elsewhere => vec!["It cannot be seen from here".to_owned()],
         Liveness::Unknown => vec![why_unknown(holder)],

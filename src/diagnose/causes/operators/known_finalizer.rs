@@ -53,8 +53,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::{
     command::{Command, Template, in_capitals, is_for_the_reader},
     diagnose::{
@@ -73,7 +71,10 @@ use crate::{
         view::View,
     },
     knowledge,
-    knowledge::{Consequence, Entry, FoundBy, IfHolder, Label, Runs, schema::fill},
+    knowledge::{
+        Consequence, Entry, FoundBy, IfHolder, Label, Runs,
+        schema::{fill, is_set},
+    },
     object::{Finalizer, ObjectRef},
     snapshot::facts::Object,
 };
@@ -152,7 +153,12 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     }
     finding.steps.extend(steps);
     put_looks_first(&mut finding.steps);
-    let cost = doubted(filled(&entry.if_removed.text), &finding);
+    let cost = filled(&entry.if_removed.text);
+    let cost = if is_doubted(&finding) {
+        format!("If it still exists: {cost}")
+    } else {
+        cost
+    };
     let removal =
         holder_report::removal_step(object, finalizer, &holder, (entry.if_removed.consequence, &cost));
     finding.steps.extend(removal);
@@ -280,14 +286,8 @@ fn fits_conditions(object: &Object, step: &knowledge::FixStep) -> bool {
 
 /// Whether the object has the field that the step is for.
 fn has_field(object: &Object, step: &knowledge::FixStep) -> bool {
-    let Some(field) = &step.if_field else {
-        return true;
-    };
-    match object.value.pointer(field) {
-        None | Some(Value::Null | Value::Bool(false)) => false,
-        Some(Value::String(text)) => !text.is_empty(),
-        Some(_) => true,
-    }
+    let field = step.if_field.as_ref();
+    field.is_none_or(|field| is_set(object.value.pointer(field)))
 }
 
 /// Names the words of the command that this object does not tell. Words in capitals are explained by the step itself.
@@ -328,22 +328,28 @@ fn only_found<'h>(entry: &Entry, holder: &'h Holder) -> Option<&'h str> {
     found.map(|workload| workload.name.as_str())
 }
 
-/// The cost of a removal by hand. What its controller reports as not found may be gone already.
-fn doubted(cost: String, finding: &Finding) -> String {
+/// Whether the controller reports that what it protects is not found. A removal by hand may cost nothing then.
+pub(crate) fn is_doubted(finding: &Finding) -> bool {
     let is_not_found = |text: &str| {
         let lower = text.to_lowercase();
-        let is_of_provider = ["404", "notfound", "no longer exists"]
+        let is_missing = [
+            "404",
+            "notfound",
+            "not found",
+            "no longer exists",
+            "not exist",
+            "n't exist",
+        ]
+        .iter()
+        .any(|word| lower.contains(word));
+        // `secrets "aws" not found` is of the API server, and without credentials nobody asked the provider.
+        let is_of_cluster = ["\" not found", "secret", "credential"]
             .iter()
             .any(|word| lower.contains(word));
-        // `secrets "aws" not found` is of the API server.
-        is_of_provider && !lower.contains("\" not found")
+        is_missing && !is_of_cluster
     };
     let mut quoted = finding.wait.on.iter().filter(|blocker| blocker.report.is_some());
-    if quoted.any(|blocker| is_not_found(&blocker.says.to_string())) {
-        format!("If it still exists: {cost}")
-    } else {
-        cost
-    }
+    quoted.any(|blocker| is_not_found(&blocker.says.to_string()))
 }
 
 /// The warning not to remove a finalizer by hand, and why.

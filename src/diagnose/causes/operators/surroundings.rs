@@ -36,6 +36,7 @@
 //! | verdict | when |
 //! |---|---|
 //! | waiting | pods do not end or do not start, clean-up Jobs do not end, or a neighbour is in deletion or not ready |
+//! | failing | the controller lacks a right on other objects that the catalogue says it needs |
 //! | stalled | after 35 minutes: the controller runs, all of this was read, and nothing was found |
 //! | (of the finalizer) | a living object is only named |
 //!
@@ -44,11 +45,11 @@
 //! - The objects and the settings that its own words name, and the volumes of its node.
 //! - The pods, Jobs and claims in its namespace, with their events. For a pod, the others of its owner.
 //! - The objects that its status lists or calls its users, that it marked with a label, or that its finalizer is named after.
-//! - The objects that its spec or its labels name, and those that its spec selects.
+//! - The objects that its spec or its labels name, and those that its spec selects. What the spec of its owner names.
 //! - The objects of its product whose names stand in its lists, and the Pods of those that are in trouble.
 //! - The Deployments, StatefulSets and DaemonSets that it owns.
 //! - The objects of its product that it owns and that are being deleted.
-//! - The defaults that stand for what its spec leaves empty.
+//! - The defaults that stand for what its spec leaves empty. The roles, where its entry names rights that the controller needs.
 //! - The objects of its own group that name it, from any namespace.
 //! - The PersistentVolume of its name, and the only object of another kind of its group.
 //!
@@ -69,12 +70,14 @@ mod mutating_policies;
 mod named_in_labels;
 mod named_in_words;
 mod named_settings;
+mod needed_rights;
 mod neighbours;
 mod owned_claims;
 mod owned_jobs;
 mod owned_objects;
 mod owned_pods;
 mod owned_workloads;
+mod owner_references;
 mod product_types;
 mod references;
 mod referrers;
@@ -97,12 +100,12 @@ use crate::{
         complaint::{join, shortened},
         events::{Report, newest_event, newest_report},
         holder::{Liveness, author_and_last_change, is_silent},
-        kinds::{Event, generations},
+        kinds::{Event, ManagedFields, generations},
         model::{Blocker, Evidence, Finding, Page, Step, StepKind, Strength, Verdict, When},
         timing,
         view::View,
     },
-    object::{Age, ObjectRef, ResourceType, is_custom_group, pasteable},
+    object::{Age, Deletion, ObjectRef, ResourceType, is_custom_group, pasteable},
     snapshot::facts::Object,
 };
 
@@ -192,8 +195,7 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
         put_log_first(&mut finding.steps);
     }
     if runs && is_free && troubled.is_empty() {
-        switches::add_switches(object, finding);
-        neighbours::add_neighbours(object, finding, view);
+        add_where_nothing_was_found(object, finding, view);
     } else if runs && is_free && are_siblings_known(object, view) {
         let is_above = |one: &Troubled| {
             one.node
@@ -220,6 +222,13 @@ fn add_surroundings(subject: &Subject<'_>, findings: &mut [Finding], view: &View
     }
 }
 
+/// Adds what a controller may trip over where nothing that it waits for was found.
+fn add_where_nothing_was_found(object: &Object, finding: &mut Finding, view: &View<'_>) {
+    needed_rights::add_lacking(object, finding, view);
+    switches::add_switches(object, finding);
+    neighbours::add_neighbours(object, finding, view);
+}
+
 /// Tells of the objects that its fields, labels and lists name, and returns those that are missing or in trouble.
 fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Troubled> {
     let mut troubled = if object.is("", "pods") {
@@ -228,6 +237,7 @@ fn add_named(object: &Object, finding: &mut Finding, view: &View<'_>) -> Vec<Tro
     } else {
         references::add_references(object, finding, view)
     };
+    troubled.extend(owner_references::add_missing_of_owner(object, finding, view));
     troubled.extend(named_in_labels::add_named(object, finding, view));
     for listed in listed_names::add_listed_names(object, finding, view) {
         if !troubled
@@ -281,10 +291,16 @@ fn refute_work(finding: &mut Finding) {
 }
 
 /// Says that the controller has not recorded the deletion, where its status tells which generation it has seen. The API server
-/// counts the request to delete as one (`kubernetes/apiserver:pkg/registry/rest/delete.go`).
+/// counts the request to delete as one (`kubernetes/apiserver:pkg/registry/rest/delete.go`). Some controllers write another part
+/// of the status then.
 fn add_generation(object: &Object, finding: &mut Finding) {
+    let requested = object.deletion().as_ref().map(Deletion::requested_at);
+    let is_written_since = ManagedFields::all(object)
+        .filter(|fields| fields.below(&["f:status"]).is_some())
+        .any(|fields| fields.time() > requested);
     if let Some((generation, seen)) = generations(object)
         && seen < generation
+        && !is_written_since
     {
         finding.say(format!(
             "Its status.observedGeneration is {seen}, and its generation {generation}: the controller has not recorded the deletion"

@@ -4,6 +4,7 @@ use crate::{
     diagnose::{
         complaint::{failing_condition, failing_state, join},
         kinds::{Condition, Endpoint, EndpointSlice, Pod, Service, Workload},
+        service_backend,
         view::View,
     },
     snapshot::facts::{By, Object},
@@ -76,5 +77,7 @@ fn without_endpoints(service: &Object, view: &View<'_>) -> Option<String> {
     let of_it = By::Labels(format!("{}={}", EndpointSlice::SERVICE, service.name()));
     let slices = view.search("discovery.k8s.io", "endpointslices", service.namespace(), of_it);
     let answers = |slice: &Object| EndpointSlice(slice).endpoints().any(Endpoint::is_ready);
-    (!slices.ok()?.iter().any(answers)).then(|| "has no endpoint that is ready".to_owned())
+    let slices = slices.ok()?;
+    let is_contradicted = slices.is_empty() && service_backend::ready_pod(service, view).is_some();
+    (!slices.iter().any(answers) && !is_contradicted).then(|| "has no endpoint that is ready".to_owned())
 }

@@ -41,6 +41,65 @@ fn a_controller_without_rights_is_failing() {
     assert_eq!(verdict(&hidden.explain(&challenge())), Verdict::Waiting);
 }
 
+#[test]
+fn a_controller_that_may_not_delete_what_it_deletes_first_is_failing() {
+    let account = json!([{"kind": "ServiceAccount", "namespace": "ot-operators", "name": "redis-operator"}]);
+    let explained = |granted_on: Value, storage: &Value, hidden: &'static str| {
+        let mut operator = deployment("ot-operators", &json!({"name": "redis-operator"}), 1, 1);
+        operator.value["metadata"]["name"] = "redis-operator".into();
+        operator.value["spec"]["template"]["spec"]["serviceAccountName"] = "redis-operator".into();
+        let [mut role, bound] = granted("redis-operator", &json!(["redis", "redis/finalizers"]), &account);
+        role.value["rules"][0]["apiGroups"] = json!(["redis.redis.opstreelabs.in"]);
+        let rules = role.value["rules"].as_array_mut().expect("rules");
+        let mut of_claims = json!({"apiGroups": [""], "resources": granted_on, "verbs": ["get", "delete"]});
+        if granted_on[1] == "NAMED" {
+            of_claims["resourceNames"] = json!(["data-cache-0"]);
+        }
+        rules.push(of_claims);
+        let redis = object(
+            "redis.redis.opstreelabs.in",
+            "redis",
+            "Redis",
+            json!({"metadata": going("cache", "shop", &["redisFinalizer"]), "spec": {"storage": storage}}),
+        );
+        let world =
+            World::of([operator, role, bound]).serving("", "persistentvolumeclaims", "PersistentVolumeClaim");
+        let world = if hidden.is_empty() {
+            world
+        } else {
+            world.hiding(hidden)
+        };
+        world.explain(&redis)
+    };
+    let diagnosis = explained(json!(["pods"]), &json!({}), "");
+    assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
+    let lack = "may not delete persistentvolumeclaims, by the cluster's roles and bindings";
+    assert!(diagnosis.waits[0].on[0].says.contains(lack), "{diagnosis:#?}");
+    let check = diagnosis.steps.iter().find_map(|step| step.command.as_ref());
+    assert_eq!(
+        check.map(ToString::to_string).as_deref(),
+        Some(
+            "kubectl auth can-i delete persistentvolumeclaims -n shop --as=system:serviceaccount:ot-operators:redis-operator"
+        )
+    );
+    // It has the right, or needs none, or its rights could not be read.
+    for (granted_on, storage, hidden) in [
+        (json!(["persistentvolumeclaims"]), json!({}), ""),
+        (json!(["*"]), json!({}), ""),
+        (json!(["persistentvolumeclaims", "NAMED"]), json!({}), ""),
+        (json!(["pods"]), json!({"keepAfterDelete": true}), ""),
+        (json!(["pods"]), Value::Null, ""),
+        (json!(["pods"]), json!({}), "roles"),
+    ] {
+        let diagnosis = explained(granted_on, &storage, hidden);
+        assert_ne!(
+            verdict(&diagnosis),
+            Verdict::Failing,
+            "{storage} {hidden}: {diagnosis:#?}"
+        );
+    }
+}
+
 /// Roles may be read wrongly here. What the controller says itself is the better evidence.
 #[test]
 fn a_controller_that_gives_another_reason_does_not_fail_for_want_of_rights() {
@@ -229,7 +288,7 @@ fn several_leases_of_one_domain_are_of_several_programs() {
         renewed
     };
     let said = |all: Vec<Object>| World::of(all).explain(&widget()).waits[0].says();
-    assert!(said(vec![renewed("one")]).contains("runs. Lease one/one.widgets.test"));
+    assert!(said(vec![renewed("one")]).contains("This runs, and is probably it: Lease one/one.widgets.test"));
     let both = said(vec![renewed("one"), renewed("two")]);
     assert!(
         both.contains("Lease one/one.widgets.test") && both.contains("Lease two/two.widgets.test"),

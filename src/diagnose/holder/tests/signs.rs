@@ -107,7 +107,7 @@ fn the_lease_of_another_instance_is_no_sign_of_life() {
     assert!(
         ours.waits[0]
             .says()
-            .contains("Something that is probably it runs. Lease ops/8f2a"),
+            .contains("This runs, and is probably it: Lease ops/8f2a"),
         "{finalizer}: {ours:#?}"
     );
     let another = diagnosis("elsewhere");
@@ -171,7 +171,7 @@ fn a_status_written_before_the_switch_off_is_no_sign_of_life() {
     let cluster = World::of([definition(), off]);
     for (time, words) in [
         ("2026-01-01T11:56:00Z", "switched off"),
-        ("2026-01-01T11:58:00Z", "Something that is probably it runs"),
+        ("2026-01-01T11:58:00Z", "This runs, and is probably it"),
     ] {
         written.value["metadata"]["managedFields"] = json!([{"manager": "controller", "subresource": "status",
             "time": time, "fieldsV1": {"f:status": {}}}]);

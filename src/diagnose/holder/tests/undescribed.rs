@@ -32,7 +32,7 @@ fn rights_are_no_sign_of_life_unless_a_name_agrees() {
     assert_ne!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
     let says = diagnosis.waits[0].says();
     assert!(
-        says.contains("Something that is probably it runs. Deployment ops/cert-manager"),
+        says.contains("This runs, and is probably it: Deployment ops/cert-manager"),
         "{says}"
     );
 }
@@ -46,7 +46,7 @@ fn roles_of_a_namespace_that_were_not_read_do_not_hide_who_has_the_right_in_the_
         let diagnosis = world().explain(&written_by("cert-manager"));
         let says = diagnosis.waits[0].says();
         assert!(
-            says.contains("Something that is probably it runs. Deployment ops/cert-manager"),
+            says.contains("This runs, and is probably it: Deployment ops/cert-manager"),
             "{hidden}: {says}"
         );
         // Where no name agrees, somebody with a role there may be the controller.
@@ -177,7 +177,7 @@ fn the_program_that_put_the_finalizer_on_is_looked_for_by_its_name() {
         let diagnosis = World::of([workload(&named)]).explain(&secret);
         let says = diagnosis.waits[0].says();
         assert!(
-            says.contains("Something that is probably it runs. Deployment ops/cert-manager"),
+            says.contains("This runs, and is probably it: Deployment ops/cert-manager"),
             "{named}: {says}"
         );
         // Without any right on Secrets it can do nothing.

@@ -73,7 +73,7 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
         .says("what runs and may change kafkatopics.kafka.strimzi.io belongs to other products or instances")
         .says("(suggestive only: not two independent signs)")
         .never_says("It runs")
-        .never_says("Something that is probably it runs")
+        .never_says("This runs, and is probably it")
         .never_says("It is gone")
         .never_advises("finalizers remove");
     cluster

@@ -59,7 +59,7 @@ fn an_operator_outside_the_catalogue_is_found_and_started_again() {
     let story = look();
     assert_eq!(story.verdict(&finalizer), "waiting", "{story}");
     story
-        .says("Something that is probably it runs. Deployment gizmo-operator/gizmo-operator: 1 of 1 ready")
+        .says("This runs, and is probably it: Deployment gizmo-operator/gizmo-operator: 1 of 1 ready")
         .never_says("pipeline")
         .never_says("It is gone")
         .never_advises("finalizers remove");
@@ -74,13 +74,13 @@ fn an_operator_outside_the_catalogue_is_found_and_started_again() {
     story
         .has_root("Deployment gizmo-operator: is scaled to 0 replicas")
         .says("Scaled down replica set")
-        .says("Something that is probably it was switched off")
+        .says("This was switched off, and is probably it")
         .never_says("runs. ")
         .is_careful();
     withstands_less(&WORLD, &target, ns.name(), 31);
     story.follow(&WORLD, "--replicas=1");
     operator.runs();
-    look().says("Something that is probably it runs");
+    look().says("This runs, and is probably it");
     release(&WORLD, &target, ns.name());
     goes(&WORLD, &target, ns.name());
 }
@@ -142,7 +142,7 @@ fn the_program_that_put_the_finalizer_on_a_secret_is_found_by_its_name() {
     WORLD.delete("secret/ca", ns.name());
     WORLD.deleted_earlier(&format!("secrets/{}/ca", ns.name()), 2400);
     let look = || told(&WORLD, "secret/ca", ns.name());
-    look().never_says("Something that is probably it runs");
+    look().never_says("This runs, and is probably it");
 
     let operator = Operator {
         cluster: &WORLD,
@@ -158,7 +158,7 @@ fn the_program_that_put_the_finalizer_on_a_secret_is_found_by_its_name() {
     let story = look();
     assert_eq!(story.verdict(finalizer), "failing", "{story}");
     story
-        .says("Something that is probably it runs. Deployment tags/tag-issuer: 1 of 1 ready")
+        .says("This runs, and is probably it: Deployment tags/tag-issuer: 1 of 1 ready")
         .says("may neither update nor patch secrets")
         .never_advises("finalizers remove")
         .is_careful();

@@ -149,7 +149,7 @@ fn a_provider_that_was_removed_before_its_resources_is_named() {
     story
         .says("what it stands for outside the cluster (orders-prod) IS DELETED with it")
         .never_says("It runs")
-        .never_says("Something that is probably it runs")
+        .never_says("This runs, and is probably it")
         .is_careful();
     // The chain ends at the ProviderRevision that owns the definition. Providers of other types have the same
     // label, but none of them controls this definition.

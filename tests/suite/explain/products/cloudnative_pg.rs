@@ -70,7 +70,7 @@ fn a_database_without_a_primary_names_its_cluster() {
         .says("none is Pod with cnpg.io/instanceRole=primary,cnpg.io/cluster=orders")
         .says("If no primary runs, get it running again")
         .never_says("It runs")
-        .never_says("Something that is probably it runs")
+        .never_says("This runs, and is probably it")
         // It may change the object, and may or may not be who must act.
         .says("runs and may change databases.postgresql.cnpg.io. That may be it, under another name")
         .is_careful();

@@ -113,7 +113,7 @@ fn a_volume_on_a_missing_node_names_that_node() {
         .says(&format!(
             "does not exist, and only the Pod of DaemonSet {place}/openebs-lvm-node on it can act"
         ))
-        .says("Something that is probably it has nowhere to run")
+        .says("This has nowhere to run, and is probably it")
         .never_says("It runs")
         .never_advises("--raw")
         .is_careful();

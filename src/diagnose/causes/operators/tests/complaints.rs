@@ -287,11 +287,25 @@ fn what_wants_to_create_in_a_namespace_that_is_being_deleted_cannot_succeed() {
 fn what_the_controller_does_not_find_is_lost_only_if_it_still_exists() {
     let warned = |message: &str| {
         let diagnosis = running(with("/message", message), &challenge());
+        let known = diagnosis.waits[0].known.as_ref();
+        let is_doubted = known.is_some_and(|known| known.is_doubted);
         let mut do_not = diagnosis.do_not.into_iter();
-        do_not.any(|text| text.contains("by hand. If it still exists: "))
+        let is_warned = do_not.any(|text| text.contains("by hand. If it still exists: "));
+        assert_eq!(is_warned, is_doubted, "{message}");
+        is_warned
     };
-    assert!(warned("DELETE /records/7: [404] record not found"));
-    for other in ["secrets \"dns\" not found (404)", "no route to the DNS server"] {
+    for missing in [
+        "DELETE /records/7: [404] record not found",
+        "failed to fetch the record: not found",
+        "the zone doesn't exist",
+    ] {
+        assert!(warned(missing), "{missing}");
+    }
+    for other in [
+        "secrets \"dns\" not found (404)",
+        "the Secret dns does not exist",
+        "no route to the DNS server",
+    ] {
         assert!(!warned(other), "{other}");
     }
 }

@@ -127,18 +127,18 @@ fn keep_disk_is_the_first_step_for_the_owner_of_claims() {
         object(group, plural, kind, value)
     };
     let set = |finalizer| owner("apps", "statefulsets", "StatefulSet", finalizer);
-    let postgres = owner(
-        "acid.zalan.do",
-        "postgresqls",
-        "postgresql",
-        "postgres-operator.acid.zalan.do",
+    let dataset = owner(
+        "datashim.io",
+        "datasetinternals",
+        "DatasetInternal",
+        "dataset-finalizer",
     );
     let other = owner("x.test", "widgets", "Widget", "x.test/hold");
     let keeps = "kubectl finalizers rescue pv/pv --only-retain";
     for (owner, uid, policy, expected) in [
         (set("foregroundDeletion"), "owner", "Delete", true),
-        (postgres.clone(), "owner", "Delete", true),
-        (postgres, "another", "Delete", false),
+        (dataset.clone(), "owner", "Delete", true),
+        (dataset, "another", "Delete", false),
         (set("foregroundDeletion"), "owner", "Retain", false),
         (set("orphan"), "owner", "Delete", false),
         (other, "owner", "Delete", false),

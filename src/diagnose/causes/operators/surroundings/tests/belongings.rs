@@ -87,6 +87,45 @@ fn pods_of_the_same_owner_that_are_not_ready_are_named() {
     }
 }
 
+#[test]
+fn members_that_are_being_deleted_and_containers_that_have_not_ended_are_told() {
+    let member = |name: &str, finalizers: &[&str], state: &Value| {
+        let mut metadata = going(name, "ns", finalizers);
+        metadata["ownerReferences"] = json!([{"apiVersion": "lab.test/v1", "kind": "Store", "name": "s", "uid": "u", "controller": true}]);
+        let lost = json!({"terminated": {"reason": "ContainerStatusUnknown", "exitCode": 137}});
+        let status = json!({"phase": "Running", "containerStatuses": [{"name": "broker", "state": state, "lastState": lost}]});
+        object(
+            "",
+            "pods",
+            "Pod",
+            json!({"metadata": metadata, "spec": {"nodeName": "n"}, "status": status}),
+        )
+    };
+    let ended = json!({"terminated": {"exitCode": 0}});
+    let told = |state: &Value, others: &[Object]| {
+        let mut world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP));
+        let server = member("server", &[FINALIZER], state);
+        for other in others {
+            world = world.with(other.clone());
+        }
+        said(&world.with(server.clone()).explain(&server))
+    };
+    let words = told(
+        &ended,
+        &[member("server-1", &[], &ended), member("server-2", &[], &ended)],
+    );
+    assert!(
+        words.contains("Of the same Store, these are being deleted, too: server-1, server-2"),
+        "{words}"
+    );
+    assert!(!words.contains("By its status"), "{words}");
+    let words = told(&json!({"waiting": {"reason": "ContainerCreating"}}), &[]);
+    let says =
+        "By its status, container broker waits (ContainerCreating), and ended before: ContainerStatusUnknown";
+    assert!(words.contains(says), "{words}");
+    assert!(!words.contains("Of the same"), "{words}");
+}
+
 /// A Pod on a node, of a DaemonSet that an object without a namespace owns.
 fn explained_on_node(owned_by: &str, node_ready: &str, pod_ready: &str) -> Diagnosis {
     let mut target = store(FINALIZER, &json!({}));
@@ -239,4 +278,42 @@ fn users_are_looked_for_where_the_catalogue_tells_the_wait_only_in_words() {
     );
     let words = said(&told("other"));
     assert!(!words.contains("still names it"), "{words}");
+}
+
+#[test]
+fn what_the_owner_names_and_does_not_exist_is_told() {
+    let told = |uid: &str, others: &[Object]| {
+        let mut machine = store(FINALIZER, &json!({}));
+        machine.value["metadata"]["ownerReferences"] = json!([{"apiVersion": "lab.test/v1", "kind": "Gadget", "name": "g", "uid": uid, "controller": true}]);
+        let value = json!({"metadata": {"name": "g", "namespace": "ns", "uid": "g-1"},
+            "spec": {"bootstrap": {"dataSecretName": "boot"}}});
+        let owner = object(GROUP, "gadgets", "Gadget", value);
+        let mut world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
+            .serving(GROUP, "gadgets", "Gadget")
+            .serving("", "secrets", "Secret")
+            .with(owner);
+        for other in others {
+            world = world.with(other.clone());
+        }
+        said(&world.explain(&machine))
+    };
+    let words = told("g-1", &[]);
+    let expected =
+        "Its owner Gadget g names secret/boot -n ns in spec.bootstrap.dataSecretName, which does not exist";
+    assert!(words.contains(expected), "{words}");
+    // It exists, or the owner is another object of that name.
+    let secret = object(
+        "",
+        "secrets",
+        "Secret",
+        json!({"metadata": {"name": "boot", "namespace": "ns"}}),
+    );
+    for words in [told("g-1", &[secret]), told("g-0", &[])] {
+        assert!(!words.contains("does not exist"), "{words}");
+    }
+    // Another object that works names the same, and does not need it either.
+    let value = json!({"metadata": {"name": "h", "namespace": "ns"}, "spec": {"bootstrap": {"dataSecretName": "boot"}},
+        "status": {"phase": "Running"}});
+    let words = told("g-1", &[object(GROUP, "gadgets", "Gadget", value)]);
+    assert!(!words.contains("does not exist"), "{words}");
 }

@@ -43,3 +43,23 @@ fn a_setting_that_a_complaint_names_is_told_with_its_value() {
         assert!(!words.contains("spec.forProvider"), "{key} {message}: {words}");
     }
 }
+
+#[test]
+fn what_its_spec_sets_for_its_deletion_is_told_where_nobody_described_the_finalizer() {
+    let told = |finalizer: &str, spec| said(&explained(&store(finalizer, &spec), []));
+    let words = told(FINALIZER, json!({"deleteResource": false, "size": "1Gi"}));
+    assert!(words.contains("Its spec.deleteResource is false"), "{words}");
+    let words = told(FINALIZER, json!({"reclaimPolicy": "Retain"}));
+    assert!(words.contains("Its spec.reclaimPolicy is Retain"), "{words}");
+    for spec in [
+        json!({"size": "1Gi"}),
+        json!({"template": {"deleteResource": false}}),
+        json!({"cleanupAfter": 30}),
+    ] {
+        let words = told(FINALIZER, spec);
+        assert!(!words.contains("Its spec."), "{words}");
+    }
+    // The catalogue tells what the setting means.
+    let words = told("finalizers.fluxcd.io", json!({"deletionPolicy": "Orphan"}));
+    assert!(!words.contains("Its spec."), "{words}");
+}
