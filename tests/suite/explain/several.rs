@@ -139,3 +139,38 @@ fn finalizers_and_objects_of_one_run_are_separate_yaml_documents() {
         .collect();
     assert_eq!(kinds, ["FinalizerExplanation", "Explanation"]);
 }
+
+/// What is printed of an object of a story.
+fn of_story(story: &str, target: &str, namespace: &str) -> String {
+    let from = format!("tests/stories/{story}/cluster.yaml");
+    let words = ["explain", target, "-n", namespace, "--from", &from];
+    Plugin::new(words).run().stdout
+}
+
+#[test]
+fn a_controller_that_was_switched_off_is_told_in_the_first_words() {
+    let text = of_story(
+        "audit-config-whose-operator-was-scaled-to-zero",
+        "mondooauditconfigs.k8s.mondoo.com/mondoo-client",
+        "mondoo-operator",
+    );
+    assert!(
+        text.starts_with("SWITCHED OFF  mondooauditconfigs.k8s.mondoo.com/mondoo-client"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_a_controller_does_in_general_is_cut_before_the_reason_of_a_warning() {
+    let text = of_story(
+        "database-servers-that-wait-for-their-coordinators",
+        "pods/orders-db-prmr-7795nzg2-f31f7b",
+        "databases",
+    );
+    let general = text.split("\n\n").find(|part| part.contains("In general: "));
+    assert!(general.is_some_and(|part| part.ends_with(" …")), "{text}");
+    assert!(
+        text.contains("by hand. Shards with one replica on this server"),
+        "{text}"
+    );
+}
