@@ -17,7 +17,7 @@ pub(super) const ALL: &[Scenario] = &[
         .may_be_late()
         .tells(&["products/karpenter_drain"]),
     scenario("machine", machine_without_its_infrastructure).steps(1, 1),
-    scenario("ceph", cluster_with_a_pool).steps(2, 1),
+    scenario("ceph", cluster_with_a_pool).steps(3, 1),
     scenario("longhorn", object_behind_its_own_webhook).steps(4, 1),
     scenario("unconfirmed", uninstall_that_nobody_confirmed)
         .steps(2, 2)
