@@ -118,10 +118,7 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
             let (explain, page) = registry::of_finalizer(object, finalizer)?;
             let mut finding = explain(object, finalizer, view);
             finding.wait.page.get_or_insert(page);
-            finding.wait.known = known(object, finalizer, view).map(|known| Known {
-                is_doubted: known_finalizer::is_doubted(&finding),
-                ..known
-            });
+            finding.wait.known = known(object, finalizer, &finding, view);
             Some(finding)
         })
         .collect();
@@ -160,14 +157,14 @@ fn subject<'a>(object: &'a Object, view: &View<'_>) -> Subject<'a> {
 }
 
 /// What the catalogue says of a finalizer of this object; none if nobody described that very finalizer.
-fn known(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Option<Known> {
+fn known(object: &Object, finalizer: &Finalizer, finding: &Finding, view: &View<'_>) -> Option<Known> {
     let kind = object.reference();
     let (consequence, entry) = view.knowledge.removal_cost(finalizer, Some((&kind).into()));
     let entry = entry?;
     Some(Known {
         protects: entry.protects.clone(),
         is_only_told: entry.is_only_told(),
-        is_doubted: false,
+        is_doubted: known_finalizer::is_doubted(finding),
         consequence,
         cost: known_finalizer::filled(&entry.if_removed.text, object, finalizer, &entry),
     })

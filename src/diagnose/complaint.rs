@@ -183,11 +183,8 @@ pub fn complaints_of_owner(object: &Object, view: &View<'_>) -> Vec<Complaint> {
     let (Some(deletion), Some(owner)) = (object.deletion(), OwnerReference::to_controller(object)) else {
         return Vec::new();
     };
-    let Some(ty) = view.kind(owner.group(), owner.kind()) else {
-        return Vec::new();
-    };
-    let namespace = if ty.namespaced { object.namespace() } else { "" };
-    let Ok(Some(found)) = view.object(&ty.group, &ty.plural, namespace, owner.name()) else {
+    let place = object.namespace();
+    let Some(found) = view.object_of_kind(owner.group(), owner.kind(), place, owner.name()) else {
         return Vec::new();
     };
     let is_in_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);

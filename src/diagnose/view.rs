@@ -15,8 +15,8 @@ use crate::{
         limits,
         model::{Blocker, Finding},
     },
-    knowledge::Knowledge,
-    object::{ObjectRef, ResourceType, is_custom_group},
+    knowledge::{Entry, Knowledge},
+    object::{Finalizer, ObjectRef, ResourceType, is_custom_group},
     snapshot::{
         Gap, What, Why,
         facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
@@ -198,6 +198,21 @@ impl<'a> View<'a> {
             .types
             .iter()
             .find(|ty| ty.group == group && ty.kind == kind)
+    }
+
+    /// The object of this kind with this name, beside others of this namespace if the kind has namespaces. None if it does not
+    /// exist or could not be read.
+    pub fn object_of_kind(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&'a Object> {
+        let ty = self.kind(group, kind)?;
+        let namespace = if ty.namespaced { namespace } else { "" };
+        self.object(&ty.group, &ty.plural, namespace, name).ok()?
+    }
+
+    /// What the catalogue says of a finalizer of this object.
+    pub fn entry(&self, object: &Object, finalizer: &Finalizer) -> Option<Entry> {
+        let kind = object.reference();
+        self.knowledge
+            .lookup(&finalizer.name, finalizer.list, Some((&kind).into()))
     }
 
     /// Whether the list of types is complete: discovery worked for every group, so that a type that is not in

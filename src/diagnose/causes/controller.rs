@@ -47,11 +47,7 @@ impl Controller {
     /// The controller of a finalizer that no CSI driver removes. `driver` is part of the Lease names of other
     /// provisioners.
     pub(crate) fn of(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: &View<'_>) -> Self {
-        let entry = view.knowledge.lookup(
-            &finalizer.name,
-            finalizer.list,
-            Some((&object.reference()).into()),
-        );
+        let entry = view.entry(object, finalizer);
         Controller {
             life: entry.map(|entry| holder::life(&entry, driver, view)),
             driver: None,

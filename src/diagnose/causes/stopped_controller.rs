@@ -20,10 +20,7 @@ pub(crate) fn add_stopped_controller(finding: &mut Finding, object: &Object, vie
     let Some(finalizer) = finding.wait.finalizer.clone() else {
         return;
     };
-    let reference = object.reference();
-    let entry = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+    let entry = view.entry(object, &finalizer);
     let Some(entry) = entry else { return };
     let holder = holder::described(object, &finalizer, &entry, view);
     finding.evidence.extend(holder.signs.iter().map(Sign::evidence));

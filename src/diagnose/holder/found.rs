@@ -75,10 +75,7 @@ fn find_by_signs(
     driver: Option<&str>,
     view: &View<'_>,
 ) -> FoundHolder {
-    let reference = object.reference();
-    let entry = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+    let entry = view.entry(object, finalizer);
     match entry {
         Some(entry) => {
             let own_driver = driver::driver_of(object, finalizer, &entry, driver);

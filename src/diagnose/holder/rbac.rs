@@ -87,21 +87,9 @@ impl Changers {
     /// those who have the right in the whole cluster have it all the same.
     pub fn as_far_as_read(object: &Object, view: &View<'_>) -> Result<(Rc<Self>, Option<Missing>), Missing> {
         let namespace = object.namespace();
-        // Queried together, so that they are read together.
-        let cluster = (
-            view.list(GROUP, "clusterroles", ""),
-            view.list(GROUP, "clusterrolebindings", ""),
-        );
-        let local = if namespace.is_empty() {
-            (Ok(&[][..]), Ok(&[][..]))
-        } else {
-            (
-                view.list(GROUP, "roles", namespace),
-                view.list(GROUP, "rolebindings", namespace),
-            )
-        };
-        let (cluster_roles, cluster_bindings) = (cluster.0?, cluster.1?);
-        let (roles, bindings, missing) = match local {
+        let [cluster_roles, cluster_bindings, roles, bindings] = lists(namespace, view);
+        let (cluster_roles, cluster_bindings) = (cluster_roles?, cluster_bindings?);
+        let (roles, bindings, missing) = match (roles, bindings) {
             (Ok(roles), Ok(bindings)) => (roles, bindings, None),
             (Err(Missing::NotYet), _) | (_, Err(Missing::NotYet)) => return Err(Missing::NotYet),
             (Err(missing), _) | (_, Err(missing)) => (&[][..], &[][..], Some(missing)),
@@ -164,11 +152,7 @@ impl Changers {
                 .get(&account)
                 .is_some_and(|grant| grant.covers(object))
             || self.system.contains(&account)
-            || self.groups.keys().any(|group| {
-                group == "system:serviceaccounts"
-                    || group == "system:authenticated"
-                    || group.strip_prefix("system:serviceaccounts:") == Some(namespace)
-            })
+            || self.groups.keys().any(|group| has_accounts_of(group, namespace))
     }
 
     /// Whether only Kubernetes' own controllers may change the object.
@@ -202,6 +186,29 @@ impl Changers {
     }
 }
 
+/// The roles and the bindings of the cluster, and those of a namespace. Queried together, so that they are read together.
+fn lists<'a>(namespace: &str, view: &View<'a>) -> [Result<&'a [Object], Missing>; 4] {
+    let local = |plural: &str| {
+        if namespace.is_empty() {
+            Ok(&[][..])
+        } else {
+            view.list(GROUP, plural, namespace)
+        }
+    };
+    [
+        view.list(GROUP, "clusterroles", ""),
+        view.list(GROUP, "clusterrolebindings", ""),
+        local("roles"),
+        local("rolebindings"),
+    ]
+}
+
+/// Whether a group contains the accounts of this namespace.
+fn has_accounts_of(group: &str, namespace: &str) -> bool {
+    matches!(group, "system:serviceaccounts" | "system:authenticated")
+        || group.strip_prefix("system:serviceaccounts:") == Some(namespace)
+}
+
 /// Whether an account has this right on objects of the type in a namespace, or in the cluster if that is empty.
 pub fn is_granted(
     (namespace, name): (&str, &str),
@@ -209,28 +216,15 @@ pub fn is_granted(
     place: &str,
     view: &View<'_>,
 ) -> Result<bool, Missing> {
-    let cluster = (
-        view.list(GROUP, "clusterroles", ""),
-        view.list(GROUP, "clusterrolebindings", ""),
-    );
-    let local = if place.is_empty() {
-        (Ok(&[][..]), Ok(&[][..]))
-    } else {
-        (
-            view.list(GROUP, "roles", place),
-            view.list(GROUP, "rolebindings", place),
-        )
-    };
-    let (cluster_roles, roles) = (cluster.0?, local.0?);
-    let own_group = format!("system:serviceaccounts:{namespace}");
-    let groups = ["system:serviceaccounts", "system:authenticated", &own_group];
+    let [cluster_roles, cluster_bindings, roles, bindings] = lists(place, view);
+    let (cluster_roles, roles) = (cluster_roles?, roles?);
     let is_bound = |binding: &&Object| {
         RoleBinding(binding).subjects().any(|subject| {
             account(subject, binding) == Some((namespace, name))
-                || subject.kind() == "Group" && groups.contains(&subject.name())
+                || subject.kind() == "Group" && has_accounts_of(subject.name(), namespace)
         })
     };
-    let mut bindings = cluster.1?.iter().chain(local.1?).filter(is_bound);
+    let mut bindings = cluster_bindings?.iter().chain(bindings?).filter(is_bound);
     Ok(bindings.any(|binding| {
         let all = if RoleBinding(binding).is_of_cluster_role() {
             cluster_roles

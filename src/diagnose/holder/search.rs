@@ -196,10 +196,7 @@ pub fn may_be_another(
 
 /// The sidecar of a registered CSI driver. None if the catalogue does not describe the finalizer.
 pub fn sidecar_of(driver: &str, object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Option<Holder> {
-    let reference = object.reference();
-    let entry = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))?;
+    let entry = view.entry(object, finalizer)?;
     let driver = Driver {
         name: driver.to_owned(),
         is_registered: true,
@@ -288,7 +285,7 @@ fn elsewhere(runs: Runs) -> Option<String> {
 /// The first thing that the one running workload may not do with other objects, of what its entry says that it must.
 pub fn lacking_for_work(object: &Object, entry: &Entry, holder: &Holder, view: &View<'_>) -> Holder {
     let mut lacking = Holder::default();
-    let Some(Ok(Some(workload))) = only_runner(holder, view) else {
+    let Ok(Some(workload)) = only_runner(holder, view) else {
         return lacking;
     };
     for right in entry
@@ -308,7 +305,7 @@ pub fn lacking_for_work(object: &Object, entry: &Entry, holder: &Holder, view: &
 /// Adds whether the one running workload has the rights that it needs. A workload of this cluster uses its
 /// account, and the rights of that can be computed. None if it is not known.
 fn check_rights(object: &Object, holder: &mut Holder, view: &View<'_>) -> Option<()> {
-    match only_runner(holder, view)? {
+    match only_runner(holder, view) {
         Ok(workload) => account::add_missing_rights(workload?, object, holder, view),
         Err(missing) => {
             holder.wait_for(&missing);
@@ -317,13 +314,13 @@ fn check_rights(object: &Object, holder: &mut Holder, view: &View<'_>) -> Option
     }
 }
 
-/// The one workload that runs; none if there are several.
-fn only_runner<'a>(holder: &Holder, view: &View<'a>) -> Option<Result<Option<&'a Object>, Missing>> {
+/// The one workload that runs; none if there are several, or it is gone meanwhile.
+fn only_runner<'a>(holder: &Holder, view: &View<'a>) -> Result<Option<&'a Object>, Missing> {
     let running: Vec<_> = holder.running().into_iter().collect();
     let &[only] = running.as_slice() else {
-        return None;
+        return Ok(None);
     };
     let ty = Resource::named(&only.type_name);
     let namespace = only.namespace.as_deref().unwrap_or_default();
-    Some(view.object(&ty.group, &ty.plural, namespace, &only.name))
+    view.object(&ty.group, &ty.plural, namespace, &only.name)
 }

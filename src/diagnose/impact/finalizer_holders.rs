@@ -157,11 +157,7 @@ fn add_unchecked(rest: &[((String, Finalizer), Vec<&Object>)], impact: &mut Impa
 
 /// The controller that must remove the finalizer, found as for a stuck object, and a clause that names it.
 pub(crate) fn controller_of(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> (String, Holder) {
-    let reference = object.reference();
-    match view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
-    {
+    match view.entry(object, finalizer) {
         Some(entry) => (
             format!("which {} must remove", entry.project),
             described(object, finalizer, &entry, view),

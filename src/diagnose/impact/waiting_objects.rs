@@ -130,10 +130,7 @@ fn add_waiting_objects_of_type(
     let mut stuck: Vec<(Vec<Finalizer>, Vec<&Object>)> = Vec::new();
     for ((type_name, finalizer), objects) in finalizer_holders::groups(elsewhere, |_, _| true) {
         let Some(first) = objects.first() else { continue };
-        let reference = first.reference();
-        let entry = view
-            .knowledge
-            .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+        let entry = view.entry(first, &finalizer);
         // The catalogue says that another controller removes it.
         if entry.is_some_and(|entry| !entry.last_resort && !entries.contains(&entry)) {
             continue;

@@ -36,7 +36,7 @@ impl<'a> RoleRule<'a> {
         self.verbs().any(|verb| ["update", "patch", "*"].contains(&verb))
     }
 
-    /// What it allows to do.
+    /// The verbs that it allows.
     pub(crate) fn verbs(self) -> impl Iterator<Item = &'a str> {
         texts(self.0, "/verbs")
     }

@@ -45,7 +45,7 @@ const VERBS: [&str; 8] = [
 ];
 
 impl Right {
-    /// What it allows to do.
+    /// The verb of the request.
     pub fn verb(&self) -> &str {
         &self.verb
     }

@@ -83,9 +83,10 @@ impl Dump {
             };
             add(objects.entry(object.resource.clone()).or_default(), object);
         }
+        let newest = newest_server(&objects);
         for (group, plural, first) in kinds::ADDED {
             let resource = Resource::new(group, plural);
-            let is_too_old = newest_server(&objects).is_some_and(|newest| newest < first);
+            let is_too_old = newest.is_some_and(|newest| newest < first);
             if is_too_old && !objects.contains_key(&resource) {
                 coverage.insert(resource, Coverage::Everywhere);
             }

@@ -86,14 +86,11 @@ fn add_stopped_controller_manager(subject: &Subject<'_>, findings: &mut [Finding
     if object.deletion().is_none() {
         return;
     }
-    let reference = object.reference();
     for finding in findings {
         let Some(finalizer) = &finding.wait.finalizer else {
             continue;
         };
-        let entry = view
-            .knowledge
-            .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+        let entry = view.entry(object, finalizer);
         let Some(entry) = entry.filter(is_removed_by_it) else {
             continue;
         };

@@ -88,11 +88,7 @@ pub(crate) const CAUSE: Cause = Cause {
 };
 
 pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let reference = object.reference();
-    let Some(entry) = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
-    else {
+    let Some(entry) = view.entry(object, finalizer) else {
         return unknown_finalizer::explain_without_entry(object, finalizer, view);
     };
     let filled = |text: &str| filled(text, object, finalizer, &entry);

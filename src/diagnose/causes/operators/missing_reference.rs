@@ -414,10 +414,7 @@ fn is_own_complaint(object: &Object, finding: &Finding, name: &str, view: &View<
     let Some(finalizer) = finding.wait.finalizer.as_ref() else {
         return false;
     };
-    let reference = object.reference();
-    let entry = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+    let entry = view.entry(object, finalizer);
     let names = Names::of(object, finalizer, entry.as_ref(), &Holder::default());
     finding.wait.verdict == Verdict::Failing
         && own_failures(object, &names, false, view)

@@ -78,10 +78,7 @@ fn add_veto(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let Some(finalizer) = &finding.wait.finalizer else {
         return;
     };
-    let reference = object.reference();
-    let entry = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+    let entry = view.entry(object, finalizer);
     let Some(never) = entry.as_ref().and_then(|entry| entry.never_by_hand.as_ref()) else {
         return;
     };

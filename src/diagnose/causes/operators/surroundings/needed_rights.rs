@@ -17,10 +17,7 @@ pub(super) fn add_lacking(object: &Object, finding: &mut Finding, view: &View<'_
     let Some(finalizer) = finding.wait.finalizer.clone() else {
         return;
     };
-    let reference = object.reference();
-    let entry = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+    let entry = view.entry(object, &finalizer);
     let Some(entry) = entry.filter(|entry| !entry.waits_for.rights.is_empty()) else {
         return;
     };

@@ -48,14 +48,10 @@ fn owner<'a>(object: &Object, view: &View<'a>) -> Option<&'a Object> {
     let mut all = OwnerReference::all(object);
     let only = all.next().filter(|_| all.next().is_none());
     let owner = OwnerReference::to_controller(object).or(only)?;
-    let ty = view.kind(owner.group(), owner.kind())?;
-    if !is_custom_group(&ty.group) {
+    if !is_custom_group(owner.group()) {
         return None;
     }
-    let namespace = if ty.namespaced { object.namespace() } else { "" };
-    let found = view
-        .object(&ty.group, &ty.plural, namespace, owner.name())
-        .ok()??;
+    let found = view.object_of_kind(owner.group(), owner.kind(), object.namespace(), owner.name())?;
     // What an object lacks that this one keeps is told there.
     let is_told = view.leads_through(&found.reference());
     // One that works shows what the owner can do without.

@@ -201,11 +201,10 @@ fn is_version(text: &str) -> bool {
 
 /// The custom groups of the objects that the controllers of its finalizers make or wait for.
 fn connected_groups(object: &Object, view: &View<'_>) -> BTreeSet<String> {
-    let reference = object.reference();
-    let entries = object.finalizers().into_iter().filter_map(|finalizer| {
-        view.knowledge
-            .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
-    });
+    let entries = object
+        .finalizers()
+        .into_iter()
+        .filter_map(|finalizer| view.entry(object, &finalizer));
     let groups = entries.flat_map(|entry| {
         let kinds = entry.waits_for.on.iter().flat_map(Wait::kinds);
         kinds.map(|kind| kind.group().to_owned()).collect::<Vec<_>>()
