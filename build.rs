@@ -40,7 +40,8 @@ use std::{env, fs, io};
 
 use drift::{Look, Place};
 use schema::{
-    Datastore, DefaultReference, Deployer, Entry, Fate, Located, Loss, Mark, Mistake, Platform, VerifiedIn,
+    Datastore, DefaultReference, Deployer, Entry, Fate, Located, Loss, Mark, Mistake, Platform, TopicWords,
+    VerifiedIn,
 };
 
 fn main() -> ExitCode {
@@ -82,6 +83,7 @@ struct All {
     marks: Vec<Mark>,
     fates: Vec<Fate>,
     losses: Vec<Loss>,
+    topics: Vec<TopicWords>,
     defaults: Vec<DefaultReference>,
     datastores: Vec<Datastore>,
 }
@@ -103,8 +105,8 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
     let (mut platforms, mut deployers, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut fates, mut losses, mut defaults, mut datastores) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut fates, mut losses, mut topics, mut defaults, mut datastores) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut looks = Vec::new();
     for path in paths {
         if BESIDE.iter().any(|name| path.ends_with(name)) {
@@ -151,6 +153,11 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
                 Ok(read) => losses = read,
                 Err(found) => mistakes.push(found),
             }
+        } else if path.ends_with("topics.yaml") {
+            match schema::topics(&file, &text) {
+                Ok(read) => topics = read,
+                Err(found) => mistakes.push(found),
+            }
         } else if path.ends_with("defaults.yaml") {
             match schema::defaults(&file, &text) {
                 Ok(read) => defaults = read,
@@ -181,6 +188,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
             marks,
             fates,
             losses,
+            topics,
             defaults,
             datastores,
         })

@@ -36,13 +36,14 @@ const LETTERS: [(&str, &str); 10] = [
 ];
 
 /// Writes `catalogue.deflate`, `kinds.txt` and `catalogue.rs`, and the tables of platforms, deployers, marks, fates, losses,
-/// defaults and datastores.
+/// topics, defaults and datastores.
 pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     fs::write(out.join("platforms.json"), serde_json::to_string(&all.platforms)?)?;
     fs::write(out.join("deployers.json"), serde_json::to_string(&all.deployers)?)?;
     fs::write(out.join("marks.json"), serde_json::to_string(&all.marks)?)?;
     fs::write(out.join("fates.json"), serde_json::to_string(&all.fates)?)?;
     fs::write(out.join("losses.json"), serde_json::to_string(&all.losses)?)?;
+    fs::write(out.join("topics.json"), serde_json::to_string(&all.topics)?)?;
     fs::write(out.join("defaults.json"), serde_json::to_string(&all.defaults)?)?;
     fs::write(
         out.join("datastores.json"),
@@ -179,6 +180,7 @@ fn without_defaults(entry: &Entry) -> serde_json::Result<(String, String)> {
             json!(step.if_holder),
             json!(step.if_condition),
             json!(step.if_field),
+            json!(step.if_message),
         ]);
     }
     let (removed, waits) = (&entry.if_removed, &entry.waits_for);

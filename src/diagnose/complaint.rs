@@ -34,6 +34,7 @@ use crate::{
         timing,
         view::View,
     },
+    knowledge::{self, Topic},
     object::{Age, is_custom_group},
     snapshot::facts::Object,
 };
@@ -226,22 +227,42 @@ fn all(object: &Object, view: &View<'_>) -> (Vec<Complaint>, Vec<Complaint>) {
         .iter()
         .filter_map(|event| warning(event, object, since))
         .collect();
-    let of_object = if is_custom_group(&object.resource.group) {
-        let conditions = condition::complaints(object, since);
-        let mut all: Vec<_> = conditions.chain(status::complaints(object, since)).collect();
-        if all.is_empty() && warnings.is_empty() {
-            all.extend(condition::open_errors(object, since));
-            all.extend(status::open_errors(object, since));
-        }
-        let holders = author::of_finalizers(object);
-        for complaint in &mut all {
-            complaint.is_of_holder = complaint.author.is_one_of(&holders);
-        }
-        all
+    if !is_custom_group(&object.resource.group) {
+        return (Vec::new(), warnings);
+    }
+    // Many causes ask for the words of the same object.
+    let name = format!("words of {:?}, read: {}", object.reference(), object.was_read());
+    let own = view.once(&name, || OwnWords::of(object, since));
+    let of_object = if own.since.is_empty() && warnings.is_empty() {
+        &own.open
     } else {
-        Vec::new()
+        &own.since
     };
-    (of_object, warnings)
+    (of_object.clone(), warnings)
+}
+
+/// What the conditions and the status of an object say.
+struct OwnWords {
+    /// Since its deletion.
+    since: Vec<Complaint>,
+    /// Errors of before then that nobody took back.
+    open: Vec<Complaint>,
+}
+
+impl OwnWords {
+    fn of(object: &Object, since: Timestamp) -> Self {
+        let holders = author::of_finalizers(object);
+        let with_author = |mut complaint: Complaint| {
+            complaint.is_of_holder = complaint.author.is_one_of(&holders);
+            complaint
+        };
+        let now = condition::complaints(object, since).chain(status::complaints(object, since));
+        let open = condition::open_errors(object, since).chain(status::open_errors(object, since));
+        OwnWords {
+            since: now.map(with_author).collect(),
+            open: open.map(with_author).collect(),
+        }
+    }
 }
 
 /// Phrases that deny a failure with one of its words.
@@ -353,6 +374,13 @@ pub fn says_denied(text: &str) -> bool {
     ["forbidden", "denied", "unauthorized", "not allowed"]
         .iter()
         .any(|sign| lower.contains(sign))
+}
+
+/// Whether a message may be about this topic.
+pub fn is_about(topic: Topic, text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let mut topics = knowledge::topics().iter().filter(|one| one.topic == topic);
+    topics.any(|one| one.words.iter().any(|word| lower.contains(word)))
 }
 
 /// Whether a message has the words of the API server that this very name is not found: `secrets "aws" not found`. A name

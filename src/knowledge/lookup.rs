@@ -47,8 +47,8 @@ enum Spelling {
 impl Knowledge {
     /// The entry for this name in this list on an object of this kind (`None`: the kind is not known).
     pub fn lookup(&self, name: &str, list: impl Into<List>, kind: Option<GroupKind<'_>>) -> Option<Entry> {
-        let mut matching = self.matching(name, Some(list.into()), kind);
-        (!matching.is_empty()).then(|| matching.swap_remove(0).1)
+        let matching = self.matching(name, Some(list.into()), kind);
+        matching.first().map(|(_, entry)| (*entry).clone())
     }
 
     /// What a removal by hand costs, and the entry that says it. A last resort tells from the form of a name who may have
@@ -79,7 +79,7 @@ impl Knowledge {
             .take_while(|(fit, _)| best.is_some_and(|(best, _)| alike(fit, best)))
             .count();
         matching.truncate(as_good);
-        matching.into_iter().map(|(_, entry)| entry).collect()
+        matching.into_iter().map(|(_, entry)| entry.clone()).collect()
     }
 
     /// The entries for a name as typed, or for the same name in another case.
@@ -125,8 +125,7 @@ impl Knowledge {
     }
 
     /// All matching entries, the best first. Equal ones keep the order of the catalogue.
-    fn matching(&self, name: &str, list: Option<List>, kind: Option<GroupKind<'_>>) -> Vec<(Fit, Entry)> {
-        // Compare before copying: a scan looks up each finalizer and kind in use.
+    fn matching(&self, name: &str, list: Option<List>, kind: Option<GroupKind<'_>>) -> Vec<(Fit, &Entry)> {
         let own = (self.user.iter().map(|located| &located.entry))
             .filter(|entry| entry.names(name))
             .map(|entry| (true, entry));
@@ -135,10 +134,10 @@ impl Knowledge {
             .filter_map(builtin::entry)
             .filter(|entry| !self.replaces(entry))
             .map(|entry| (false, entry));
-        let mut matching: Vec<(Fit, Entry)> = own
+        let mut matching: Vec<(Fit, &Entry)> = own
             .chain(ours)
             .filter(|(_, entry)| list.is_none_or(|list| entry.list == list))
-            .filter_map(|(from_user, entry)| Some((fit(entry, name, kind, from_user)?, entry.clone())))
+            .filter_map(|(from_user, entry)| Some((fit(entry, name, kind, from_user)?, entry)))
             .collect();
         matching.sort_by(|(a, _), (b, _)| b.cmp(a));
         matching

@@ -29,9 +29,9 @@ pub use lookup::Recognised;
 pub use schema::{
     Area, Consequence, Deployer, Entry, FixStep, FoundBy, GroupKind, HolderDescription, IfHolder, IfRemoved,
     Judged, KindPattern, Label, Lease, Left, List, Match, Mistake, OF_OBJECT, Platform, Right, Runs, SameAs,
-    Wait, WaitsFor, While, WorkloadDescription, WorkloadKind,
+    Topic, Wait, WaitsFor, While, WorkloadDescription, WorkloadKind,
 };
-pub use surroundings::{deployer_named, deployers, losses};
+pub use surroundings::{deployer_named, deployers, losses, topics};
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! The embedded tables of platforms, deployers, marks, fates, losses, defaults and datastores.
+//! The embedded tables of platforms, deployers, marks, fates, losses, topics, defaults and datastores.
 
 use std::sync::LazyLock;
 
 use super::Knowledge;
-use super::schema::{Datastore, DefaultReference, Deployer, Fate, Loss, Mark, Platform};
+use super::schema::{Datastore, DefaultReference, Deployer, Fate, Loss, Mark, Platform, TopicWords};
 
 // `build.rs` wrote them from these types, and a test reads both.
 static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
@@ -20,6 +20,9 @@ static FATES: LazyLock<Vec<Fate>> = LazyLock::new(|| {
 });
 static LOSSES: LazyLock<Vec<Loss>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/losses.json"))).unwrap_or_default()
+});
+static TOPICS: LazyLock<Vec<TopicWords>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/topics.json"))).unwrap_or_default()
 });
 static DEFAULTS: LazyLock<Vec<DefaultReference>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/defaults.json"))).unwrap_or_default()
@@ -70,6 +73,11 @@ pub fn losses() -> &'static [Loss] {
     &LOSSES
 }
 
+/// The words by which a message is known to be about something. No user's file adds to them.
+pub fn topics() -> &'static [TopicWords] {
+    &TOPICS
+}
+
 /// The program that writes to objects under this name, from manifests. No user's file adds to them.
 pub fn deployer_named(manager: &str) -> Option<&'static Deployer> {
     DEPLOYERS.iter().find(|one| one.writes_as(manager))
@@ -85,6 +93,7 @@ mod tests {
         assert!(DEPLOYERS.iter().any(|one| one.name == "Argo CD"));
         assert!(FATES.iter().any(|one| one.deletes == ["true"]));
         assert!(LOSSES.iter().any(|one| one.words == ["nosuchbucket"]));
+        assert!(TOPICS.iter().any(|one| one.words.contains(&"401".to_owned())));
         assert!(DEFAULTS.iter().any(|one| one.field == "storageClassName"));
         assert!(DATASTORES.iter().any(|one| one.name == "kubeadm"));
         assert!(

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Why;
+use super::{Why, field::field};
 use crate::object::{Deletion, Finalizer, List, ObjectRef, ResourceType};
 
 /// A type, by the two names that never change.
@@ -248,17 +248,19 @@ impl From<&super::Seen> for Object {
 }
 
 impl Object {
+    /// A part of it by JSON pointer.
+    pub fn field(&self, pointer: &str) -> Option<&Value> {
+        field(&self.value, pointer)
+    }
+
     /// A string by JSON pointer; empty if it is missing or no string.
     pub fn text(&self, pointer: &str) -> &str {
-        self.value
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        self.field(pointer).and_then(Value::as_str).unwrap_or_default()
     }
 
     /// A number by JSON pointer.
     pub fn number(&self, pointer: &str) -> Option<i64> {
-        self.value.pointer(pointer).and_then(Value::as_i64)
+        self.field(pointer).and_then(Value::as_i64)
     }
 
     /// A time by JSON pointer.
@@ -268,15 +270,14 @@ impl Object {
 
     /// The elements of an array by JSON pointer; none if there is no array.
     pub fn list(&self, pointer: &str) -> &[Value] {
-        self.value
-            .pointer(pointer)
+        self.field(pointer)
             .and_then(Value::as_array)
             .map_or(&[], Vec::as_slice)
     }
 
     /// Its labels.
     pub fn labels(&self) -> BTreeMap<String, String> {
-        let labels = self.value.pointer("/metadata/labels").and_then(Value::as_object);
+        let labels = self.field("/metadata/labels").and_then(Value::as_object);
         labels
             .into_iter()
             .flatten()
@@ -288,7 +289,7 @@ impl Object {
     pub fn marks(&self) -> impl Iterator<Item = &str> {
         ["/metadata/annotations", "/metadata/labels"]
             .into_iter()
-            .filter_map(|all| self.value.pointer(all)?.as_object())
+            .filter_map(|all| self.field(all)?.as_object())
             .flat_map(|all| all.keys().map(String::as_str))
     }
 
@@ -304,16 +305,13 @@ impl Object {
 
     /// Its annotations.
     pub fn annotations(&self) -> impl Iterator<Item = (&str, &str)> {
-        let annotations = self
-            .value
-            .pointer("/metadata/annotations")
-            .and_then(Value::as_object);
+        let annotations = self.field("/metadata/annotations").and_then(Value::as_object);
         let all = annotations.into_iter().flatten();
         all.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
     }
 
     fn some_annotation(&self, name: &str) -> Option<&str> {
-        let annotations = self.value.pointer("/metadata/annotations");
+        let annotations = self.field("/metadata/annotations");
         annotations.and_then(|all| all.get(name)?.as_str())
     }
 
@@ -457,7 +455,7 @@ impl Object {
         let metadata: serde_json::Map<_, _> = FIELDS
             .iter()
             .filter_map(|field| {
-                let value = self.value.pointer("/metadata")?.get(*field)?;
+                let value = self.field("/metadata")?.get(*field)?;
                 Some(((*field).to_owned(), value.clone()))
             })
             .collect();

@@ -7,6 +7,7 @@ pub mod confidential;
 pub mod crowd;
 pub mod driver;
 pub mod facts;
+pub mod field;
 pub mod filter;
 pub mod gap;
 pub mod glob;

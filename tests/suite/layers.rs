@@ -193,7 +193,7 @@ const FOREIGN_TEXT: [(&str, &str); 14] = [
     // The name of an object in an event, and the end of a refusal of the API server.
     (
         "src/diagnose/causes/garbage_collector/foreground_deletion.rs",
-        "maker_in_words: message.contains",
+        "maker: message.contains",
     ),
     (
         "src/diagnose/causes/operators/holder_report.rs",

@@ -15,7 +15,10 @@ use crate::{
         kinds::{PodSpec, Workload},
         view::View,
     },
-    knowledge::{Entry, schema},
+    knowledge::{
+        Entry,
+        schema::{self, glob},
+    },
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -25,6 +28,8 @@ pub(super) struct Wanted {
     project: String,
     /// The words that name it.
     words: BTreeSet<String>,
+    /// Whether the type of the object belongs to it, as far as the entry says which types do.
+    owns_type: bool,
     /// Whether it is one of many drivers, which all have the same rights.
     is_driver: bool,
     /// Where each instance of the product has its own controller: its labels for the instance of the object. None where
@@ -64,6 +69,10 @@ impl Wanted {
         Wanted {
             project: entry.project.clone(),
             words,
+            owns_type: {
+                let groups = &holder.api_groups;
+                groups.is_empty() || groups.iter().any(|group| glob(group, &object.resource.group))
+            },
             is_driver: false,
             instance: labels_of_instance(entry, object),
             is_of_each_instance: is_of_each_instance(entry),
@@ -80,6 +89,7 @@ impl Wanted {
         Wanted {
             project: entry.project.clone(),
             words: first.into_iter().collect(),
+            owns_type: true,
             is_driver: true,
             instance: None,
             is_of_each_instance: false,
@@ -89,6 +99,11 @@ impl Wanted {
     /// Whether it is one of many drivers.
     pub(super) fn is_driver(&self) -> bool {
         self.is_driver
+    }
+
+    /// Whether the type of the object belongs to it, as far as is known. Programs of other products change it, too.
+    pub(super) fn owns_type(&self) -> bool {
+        self.owns_type
     }
 
     /// Whether each instance of the product has its own controller.

@@ -80,7 +80,7 @@ fn marks_like(mark: &Mark, object: &Object) -> Vec<PauseMark> {
 /// The mark if this field is true.
 fn field_mark(path: &str, means: Meaning, object: &Object) -> Option<PauseMark> {
     let pointer = format!("/{}", path.replace('.', "/"));
-    (object.value.pointer(&pointer) == Some(&Value::Bool(true))).then(|| PauseMark {
+    (object.field(&pointer) == Some(&Value::Bool(true))).then(|| PauseMark {
         place: MarkPlace::Field(path.to_owned()),
         means,
         value: "true".to_owned(),

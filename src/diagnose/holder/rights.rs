@@ -322,7 +322,8 @@ impl<'a> Search<'_, 'a> {
     /// Whether what runs as this account is likely the controller. The controllers of all instances have the same rights,
     /// and so have those of all products that share a type.
     fn is_likely(&self, candidate: &Candidate<'_>) -> bool {
-        let is_the_only_one = |wanted: &Wanted| self.is_of_one_product && !wanted.is_of_each_instance();
+        let is_the_only_one =
+            |wanted: &Wanted| self.is_of_one_product && wanted.owns_type() && !wanted.is_of_each_instance();
         candidate.is_likely && !self.is_shared && self.wanted.is_none_or(is_the_only_one)
     }
 

@@ -19,14 +19,14 @@ use crate::{
             standing,
             trace::{Holder, Sign, Tells, Trace},
         },
-        kinds::{self, PodSpec},
+        kinds::{self, PodSpec, watched_namespaces},
         model::Strength,
         view::{Missing, View},
     },
     knowledge::{Entry, OF_OBJECT, SameAs, WorkloadDescription, WorkloadKind, schema::glob},
     object::Finalizer,
     snapshot::{
-        facts::{By, Object},
+        facts::{By, Object, Resource},
         selector::Selector,
     },
 };
@@ -213,6 +213,36 @@ pub(super) fn drop_unrelated_workloads(entry: &Entry, object: &Object, holder: &
                 .about(reference),
             );
         }
+    }
+}
+
+/// Drops workloads that are told to watch other namespaces only. Each installation of such an operator serves its own.
+pub(super) fn drop_workloads_of_other_namespaces(object: &Object, holder: &mut Holder, view: &View<'_>) {
+    let place = object.namespace();
+    let running: Vec<_> = holder.running().into_iter().cloned().collect();
+    for reference in running.iter().filter(|_| !place.is_empty()) {
+        let ty = Resource::named(&reference.type_name);
+        let namespace = reference.namespace.as_deref().unwrap_or_default();
+        let Ok(Some(workload)) = view.object(&ty.group, &ty.plural, namespace, &reference.name) else {
+            continue;
+        };
+        let watched = watched_namespaces(workload);
+        if watched.is_empty() || watched.contains(&place) {
+            continue;
+        }
+        holder
+            .signs
+            .retain(|sign| sign.object.as_ref() != Some(reference));
+        holder.add(
+            Sign::new(
+                Trace::Workload,
+                Tells::Nothing,
+                Strength::Hint,
+                name_of(workload),
+                format!("is for others: it watches only {}", watched.join(", ")),
+            )
+            .about(reference.clone()),
+        );
     }
 }
 

@@ -17,12 +17,12 @@ pub(crate) struct AdmissionPolicy<'a>(pub(crate) &'a Object);
 impl<'a> AdmissionPolicy<'a> {
     /// Which requests it is for; none for all.
     pub(crate) fn matcher(self) -> Option<Matcher<'a>> {
-        self.0.value.pointer("/spec/matchConstraints").map(Matcher)
+        self.0.field("/spec/matchConstraints").map(Matcher)
     }
 
     /// The kind of its parameter: `apiVersion` and kind; none if it has no parameter.
     pub(crate) fn parameter(self) -> Option<(&'a str, &'a str)> {
-        let kind = self.0.value.pointer("/spec/paramKind")?;
+        let kind = self.0.field("/spec/paramKind")?;
         Some((text(kind, "/apiVersion"), text(kind, "/kind")))
     }
 
@@ -59,7 +59,7 @@ impl<'a> PolicyBinding<'a> {
 
     /// Which requests it is for; none for all of its policy.
     pub(crate) fn matcher(self) -> Option<Matcher<'a>> {
-        self.0.value.pointer(Self::MATCHER).map(Matcher)
+        self.0.field(Self::MATCHER).map(Matcher)
     }
 
     /// Whether it denies. The actions Warn and Audit refuse nothing.
@@ -69,7 +69,7 @@ impl<'a> PolicyBinding<'a> {
 
     /// The parameter that it gives its policy.
     pub(crate) fn parameter(self) -> Option<ParameterReference<'a>> {
-        self.0.value.pointer("/spec/paramRef").map(ParameterReference)
+        self.0.field("/spec/paramRef").map(ParameterReference)
     }
 }
 

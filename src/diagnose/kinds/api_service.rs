@@ -21,7 +21,7 @@ impl<'a> ApiService<'a> {
 
     /// Whether kube-apiserver itself serves it.
     pub(crate) fn is_local(self) -> bool {
-        let service = self.0.value.pointer("/spec/service");
+        let service = self.0.field("/spec/service");
         service.is_none_or(Value::is_null)
     }
 

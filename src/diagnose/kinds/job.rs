@@ -19,7 +19,7 @@ impl<'a> Job<'a> {
 
     /// Whether somebody suspended it, so that no Pod of it runs.
     pub(crate) fn is_suspended(self) -> bool {
-        self.0.value.pointer("/spec/suspend") == Some(&serde_json::Value::Bool(true))
+        self.0.field("/spec/suspend") == Some(&serde_json::Value::Bool(true))
     }
 
     /// How many of its Pods have not ended.

@@ -6,7 +6,7 @@ use crate::snapshot::facts::Object;
 
 /// The phase of an object, empty before it has one. None if the field holds something else than a text.
 pub(crate) fn phase(object: &Object) -> Option<&str> {
-    match object.value.pointer("/status/phase") {
+    match object.field("/status/phase") {
         None | Some(Value::Null) => Some(""),
         Some(phase) => phase.as_str(),
     }

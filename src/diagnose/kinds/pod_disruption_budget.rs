@@ -11,7 +11,7 @@ pub(crate) struct PodDisruptionBudget<'a>(pub(crate) &'a Object);
 impl<'a> PodDisruptionBudget<'a> {
     /// The selector of its Pods.
     pub(crate) fn selector(self) -> Option<&'a Value> {
-        self.0.value.pointer("/spec/selector")
+        self.0.field("/spec/selector")
     }
 
     /// How many of its Pods may be evicted now.

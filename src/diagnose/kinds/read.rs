@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::snapshot::field::field;
+
 /// A text, empty if absent.
 pub(super) fn text<'a>(part: &'a Value, pointer: &str) -> &'a str {
     some_text(part, pointer).unwrap_or_default()
@@ -12,17 +14,17 @@ pub(super) fn text<'a>(part: &'a Value, pointer: &str) -> &'a str {
 
 /// A text. An empty one is not absent.
 pub(super) fn some_text<'a>(part: &'a Value, pointer: &str) -> Option<&'a str> {
-    part.pointer(pointer).and_then(Value::as_str)
+    field(part, pointer).and_then(Value::as_str)
 }
 
 /// A boolean.
 pub(super) fn boolean(part: &Value, pointer: &str) -> Option<bool> {
-    part.pointer(pointer).and_then(Value::as_bool)
+    field(part, pointer).and_then(Value::as_bool)
 }
 
 /// A whole number.
 pub(super) fn number(part: &Value, pointer: &str) -> Option<i64> {
-    part.pointer(pointer).and_then(Value::as_i64)
+    field(part, pointer).and_then(Value::as_i64)
 }
 
 /// A time.
@@ -32,7 +34,7 @@ pub(super) fn time(part: &Value, pointer: &str) -> Option<Timestamp> {
 
 /// The elements of a list, empty if absent.
 pub(super) fn list<'a>(part: &'a Value, pointer: &str) -> &'a [Value] {
-    let list = part.pointer(pointer).and_then(Value::as_array);
+    let list = field(part, pointer).and_then(Value::as_array);
     list.map_or(&[], Vec::as_slice)
 }
 
@@ -43,7 +45,7 @@ pub(super) fn texts<'a>(part: &'a Value, pointer: &str) -> impl Iterator<Item = 
 
 /// Keys and texts of a map, such as labels.
 pub(super) fn pairs(part: &Value, pointer: &str) -> BTreeMap<String, String> {
-    let map = part.pointer(pointer).and_then(Value::as_object);
+    let map = field(part, pointer).and_then(Value::as_object);
     let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
     map.into_iter().flatten().filter_map(text).collect()
 }

@@ -29,7 +29,7 @@ impl<'a> Service<'a> {
 
     /// The keys and values of the labels that select its Pods.
     pub(crate) fn selector(self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let selector = self.0.value.pointer("/spec/selector").and_then(Value::as_object);
+        let selector = self.0.field("/spec/selector").and_then(Value::as_object);
         let fields = selector.into_iter().flatten();
         fields.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
     }

@@ -28,7 +28,7 @@ impl<'a> StorageClass<'a> {
 
     /// Whether its driver gets this parameter.
     pub(crate) fn has_parameter(self, name: &str) -> bool {
-        let parameters = self.0.value.pointer("/parameters");
+        let parameters = self.0.field("/parameters");
         parameters.is_some_and(|all| all.get(name).is_some_and(Value::is_string))
     }
 }

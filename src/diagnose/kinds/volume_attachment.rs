@@ -45,7 +45,7 @@ pub(crate) struct VolumeError<'a>(&'a Value);
 
 impl<'a> VolumeError<'a> {
     pub(super) fn at(object: &'a Object, pointer: &str) -> Self {
-        VolumeError(object.value.pointer(pointer).unwrap_or(&Value::Null))
+        VolumeError(object.field(pointer).unwrap_or(&Value::Null))
     }
 
     /// What the driver said; empty if there is no error.

@@ -9,7 +9,7 @@ use crate::command::Template;
 
 use super::{
     Area, Consequence, FoundBy, GroupKind, IfHolder, Judged, KindPattern, Label, List, Match, Right, Runs,
-    Wait, While, WorkloadKind, glob, literals,
+    Topic, Wait, While, WorkloadKind, glob, literals,
 };
 
 /// Everything that is known about one finalizer, or about a family of names that match one pattern. The letters are the names of
@@ -289,6 +289,10 @@ pub struct FixStep {
     /// or has nothing or `false` in it.
     #[serde(default, alias = "ifField", skip_serializing_if = "Option::is_none")]
     pub if_field: Option<String>,
+    /// What a message of the controller must be about for this step to make sense. The step is left out if the controller
+    /// reports only something else, and stays if it reports nothing.
+    #[serde(default, alias = "ifMessage", skip_serializing_if = "Option::is_none")]
+    pub if_message: Option<Topic>,
 }
 
 /// A condition, and the statuses that it has while a phase of the deletion is not over.

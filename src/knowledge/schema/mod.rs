@@ -39,10 +39,11 @@ pub use placeholder::{PLACEHOLDERS, fill, placeholders};
 pub use right::{Right, is_set};
 pub use surroundings::{
     Applies, DefaultReference, Deployer, Fate, Installed, Loss, Lost, Mark, MarkPlace, Meaning, Platform,
-    StandsFor, defaults, deployers, fates, losses, marks, platforms,
+    StandsFor, TopicWords, defaults, deployers, fates, losses, marks, platforms, topics,
 };
 pub use vocabulary::{
-    Area, Consequence, FoundBy, IfHolder, Judged, Label, Left, List, Match, Runs, Wait, While, WorkloadKind,
+    Area, Consequence, FoundBy, IfHolder, Judged, Label, Left, List, Match, Runs, Topic, Wait, While,
+    WorkloadKind,
 };
 use words::is_telling;
 pub use words::{product_words, words};

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{KindPattern, Mistake, glob};
+use super::{KindPattern, Mistake, Topic, glob};
 
 /// A platform that runs a part of the cluster where its users cannot see it. Any one of the signs is enough.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,6 +141,18 @@ pub struct Loss {
     /// The words, in lower case. The message has all of them.
     pub words: Vec<String>,
     /// Whose message it is, and where it is documented.
+    pub note: String,
+}
+
+/// Words by which a message is known to be about something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TopicWords {
+    /// The topic.
+    pub topic: Topic,
+    /// The words, in lower case. The message has any of them.
+    pub words: Vec<String>,
+    /// Whose messages they are.
     pub note: String,
 }
 
@@ -323,6 +335,15 @@ pub fn fates(file: &str, text: &str) -> Result<Vec<Fate>, Mistake> {
 pub fn losses(file: &str, text: &str) -> Result<Vec<Loss>, Mistake> {
     list(file, text, |one: &Loss| {
         let is_vague = |words: &String| words.len() < 4 || words.to_lowercase() != *words;
+        let is_bare = one.words.is_empty() || one.note.is_empty();
+        (one.words.join(", "), is_bare || one.words.iter().any(is_vague))
+    })
+}
+
+/// The topics of a file, or the mistake in it.
+pub fn topics(file: &str, text: &str) -> Result<Vec<TopicWords>, Mistake> {
+    list(file, text, |one: &TopicWords| {
+        let is_vague = |words: &String| words.len() < 3 || words.to_lowercase() != *words;
         let is_bare = one.words.is_empty() || one.note.is_empty();
         (one.words.join(", "), is_bare || one.words.iter().any(is_vague))
     })

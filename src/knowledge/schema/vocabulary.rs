@@ -128,6 +128,19 @@ pub enum IfHolder {
     Unknown,
 }
 
+/// What a message of a controller is about. `knowledge/topics.yaml` has the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Topic {
+    /// The account that it uses elsewhere, and what it may do there.
+    Credentials,
+    /// Something that still uses what is to be deleted.
+    Use,
+    /// A lock or a protection against deletion.
+    Lock,
+}
+
 /// How long a finalizer must not be removed by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

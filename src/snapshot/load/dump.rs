@@ -7,7 +7,8 @@
 //! * A list of a namespaced type covers *its* namespace, or all namespaces if it has objects of several.
 //! * Single objects, lists with a fault, single pages, and empty lists prove nothing: kubectl prints an empty list
 //!   without its type. A missing type proves nothing either: a dump does not say which types the server has.
-//! * A type that the server is too old for has no objects. An API server is at most three minor versions newer than a kubelet
+//! * A type that the server is too old for has no objects. The static Pods of API servers name their version. Elsewhere, an
+//!   API server is at most three minor versions newer than a kubelet
 //!   (`kubernetes/website:content/en/releases/version-skew-policy.md`), and the Nodes name the version of theirs.
 //!
 //! A list made with a selector looks like any other. So the program also names the lists that it trusts.
@@ -83,7 +84,7 @@ impl Dump {
             };
             add(objects.entry(object.resource.clone()).or_default(), object);
         }
-        let newest = newest_server(&objects);
+        let newest = server_of_pods(&objects, &coverage).or_else(|| newest_server(&objects));
         for (group, plural, first) in kinds::ADDED {
             let resource = Resource::new(group, plural);
             let is_too_old = newest.is_some_and(|newest| newest < first);
@@ -303,6 +304,29 @@ fn all_types_in(namespace: &str) -> What {
         namespace: namespace.to_owned(),
         read: 0,
     }
+}
+
+/// The minor version of the newest API server that runs as a static Pod, where all Pods beside it are known.
+fn server_of_pods(
+    objects: &BTreeMap<Resource, Vec<Object>>,
+    coverage: &BTreeMap<Resource, Coverage>,
+) -> Option<u32> {
+    const PLACE: &str = "kube-system";
+    let pods = Resource::new("", "pods");
+    let are_all_known = match coverage.get(&pods)? {
+        Coverage::Everywhere => true,
+        Coverage::Namespaces(names) => names.contains(PLACE),
+    };
+    let is_static =
+        |pod: &&Object| pod.namespace() == PLACE && !pod.annotation("kubernetes.io/config.mirror").is_empty();
+    let minor = |container: &Value| {
+        let image = container.get("image")?.as_str()?.rsplit('/').next()?;
+        let version = image.strip_prefix("kube-apiserver")?;
+        version.split('.').nth(1)?.parse::<u32>().ok()
+    };
+    let servers = objects.get(&pods)?.iter().filter(is_static);
+    let containers = servers.flat_map(|pod| pod.list("/spec/containers"));
+    containers.filter_map(minor).max().filter(|_| are_all_known)
 }
 
 /// The newest minor version that the API server can have, as its Nodes tell.

@@ -920,6 +920,24 @@ fn a_server_that_is_too_old_for_a_type_has_no_objects_of_it() {
     ] {
         assert_eq!(asked(node, "", plural), is_known, "{node} {plural}");
     }
+    // A static Pod of the API server says it exactly, if no other can be missing.
+    let server = |version: &str, place: &str, mirror: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"kube-apiserver-n","namespace":"{place}","annotations":{{"kubernetes.io/config.mirror":"{mirror}"}}}},"spec":{{"containers":[{{"name":"kube-apiserver","image":"registry.k8s.io/kube-apiserver:{version}"}}]}}}}"#
+        )
+    };
+    let other = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"b"}}"#;
+    let listed =
+        |server: String| format!(r#"{{"apiVersion":"v1","kind":"List","items":[{server},{other}]}}"#);
+    for (more, is_known) in [
+        (listed(server("v1.29.4", "kube-system", "1f")), true),
+        (listed(server("v1.30.0", "kube-system", "1f")), false),
+        (server("v1.29.4", "kube-system", "1f"), false),
+        (listed(server("v1.29.4", "hosted", "1f")), false),
+        (listed(server("v1.29.4", "kube-system", "")), false),
+    ] {
+        assert_eq!(asked("v1.29.4", &more, validating), is_known, "{more}");
+    }
     // Somebody turned it on before its time.
     let policy = r#"{"apiVersion":"admissionregistration.k8s.io/v1alpha1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"}}"#;
     assert!(!asked("v1.26.9", policy, validating));

@@ -64,7 +64,7 @@ use crate::{
             operators::referenced_by::referencing_field,
         },
         events::{Report, newest_report},
-        kinds::{Event, OwnerReference},
+        kinds::{Event, ManagedFields, OwnerReference},
         limits,
         model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict, When},
         timing,
@@ -98,19 +98,30 @@ fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
     );
     finding.tell_of(Page::of(module_path!()));
     holder.add_evidence(&mut finding);
-    finding.do_not.push(format!(
-        "take {} off by hand: the owner goes at once, and what it owns is deleted afterwards. What is stuck there stays \
-         stuck and is harder to find",
-        finalizer.name
-    ));
-    match Dependents::of(owner, view, OwnerReference::blocks_deletion) {
+    let goes_round = match Dependents::of(owner, view, OwnerReference::blocks_deletion) {
         Ok(dependents) => add_dependents(&mut finding, owner, &dependents, view),
-        Err(missing) => add_unknown_dependents(&mut finding, owner, missing.in_words(), view),
+        Err(missing) => {
+            add_unknown_dependents(&mut finding, owner, missing.in_words(), view);
+            false
+        }
+    };
+    if !goes_round {
+        finding.do_not.push(format!(
+            "take {} off by hand: the owner goes at once, and what it owns is deleted afterwards. What is stuck there \
+             stays stuck and is harder to find",
+            finalizer.name
+        ));
     }
     finding
 }
 
-fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents<'_>, view: &View<'_>) {
+/// Adds which dependents are left, and returns whether somebody makes them again and again.
+fn add_dependents(
+    finding: &mut Finding,
+    owner: &Object,
+    dependents: &Dependents<'_>,
+    view: &View<'_>,
+) -> bool {
     let blockers = dependents.blockers(view, |dependent| match held_by(dependent) {
         _ if made_afterwards(dependent, owner).is_some() => "made after the deletion of its owner".to_owned(),
         _ if dependent.deletion().is_none() => "not being deleted yet".to_owned(),
@@ -119,7 +130,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
     });
     if blockers.is_empty() {
         add_no_dependents(finding, owner, dependents, view);
-        return;
+        return false;
     }
     in_use::settle(
         finding,
@@ -139,8 +150,9 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         .iter()
         .find(|dependent| has_pods(dependent))
         .or(made_again.first());
+    let mut goes_round = false;
     if let Some(dependent) = most_telling {
-        add_maker(finding, dependent, dependents, owner, view);
+        goes_round = add_maker(finding, dependent, dependents, owner, view);
     } else if !any_being_deleted && !timing::is_deletion_recent(owner, view) {
         // It deletes all dependents that block at once. So those that it has not asked tell enough, whatever else there is.
         finding.wait.verdict = Verdict::Stalled;
@@ -170,6 +182,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
             });
         }
     }
+    goes_round
 }
 
 /// A dependent that is held, and names its owner in a field of its own. The owner waits for it, and it may wait for the owner.
@@ -183,16 +196,21 @@ fn user_of_owner<'a>(
         .iter()
         .take(limits::DEPENDENTS)
         .find_map(|dependent| {
-            let resource = &dependent.resource;
-            let (namespace, name) = (dependent.namespace(), dependent.name());
-            let whole = view
-                .object(&resource.group, &resource.plural, namespace, name)
-                .ok()??;
-            let is_same = whole.uid() == dependent.uid();
-            let is_held = is_same && whole.deletion().is_some() && !whole.finalizers().is_empty();
+            let whole = whole(dependent, view)?;
+            let is_held = whole.deletion().is_some() && !whole.finalizers().is_empty();
             let field = is_held.then(|| referencing_field(whole, owner))??;
             Some((whole, field))
         })
+}
+
+/// All of a dependent, of which only the metadata was listed. None if it is gone or was not read.
+fn whole<'a>(dependent: &Object, view: &View<'a>) -> Option<&'a Object> {
+    let resource = &dependent.resource;
+    let (namespace, name) = (dependent.namespace(), dependent.name());
+    let found = view
+        .object(&resource.group, &resource.plural, namespace, name)
+        .ok()??;
+    (found.uid() == dependent.uid()).then_some(found)
 }
 
 /// When a dependent was made, if that was long after the deletion of its owner.
@@ -215,29 +233,52 @@ fn has_pods(dependent: &Object) -> bool {
 }
 
 /// Who creates objects for this owner since its deletion, as an event about it says.
-fn maker_in_words(owner: &Object, dependent: &Object, view: &View<'_>) -> Option<String> {
+struct Maker {
+    says: String,
+    /// How often.
+    times: i64,
+}
+
+fn maker(owner: &Object, dependent: &Object, view: &View<'_>) -> Option<Maker> {
     let is_of_maker = |event: Event<'_>| {
         let is_about =
             event.reason().ends_with(&dependent.kind) || event.message().contains(dependent.name());
         is_about && event.reason().contains("Creat")
     };
     let Report { event, by, ago } = newest_report(owner, view, is_of_maker)?;
-    let times = event.count().filter(|count| *count > 1);
-    let times = times.map_or_else(String::new, |count| format!(" {count} times"));
-    Some(format!(
-        "{by} reported {}{times}, the last time {ago} ago",
-        event.reason()
-    ))
+    let times = event.count().unwrap_or(1);
+    let often = if times > 1 {
+        format!(" {times} times")
+    } else {
+        String::new()
+    };
+    Some(Maker {
+        says: format!("{by} reported {}{often}, the last time {ago} ago", event.reason()),
+        times,
+    })
 }
 
-/// Adds that somebody makes dependents again. That is the cause, and none of those that were made is.
+/// Whoever wrote the object first, by its field managers.
+fn first_writer<'a>(dependent: &Object, view: &View<'a>) -> Option<&'a str> {
+    let whole = whole(dependent, view)?;
+    let all = ManagedFields::all(whole).filter(|fields| fields.time() == whole.created());
+    let mut writers: Vec<_> = all.filter_map(ManagedFields::manager).collect();
+    writers.dedup();
+    match *writers {
+        [writer] => Some(writer),
+        _ => None,
+    }
+}
+
+/// Adds that somebody makes dependents again, and returns whether it was seen more than once. That is the cause, and none of
+/// those that were made is.
 fn add_maker(
     finding: &mut Finding,
     dependent: &Object,
     dependents: &Dependents<'_>,
     owner: &Object,
     view: &View<'_>,
-) {
+) -> bool {
     let reference = dependent.reference();
     let is_later = |object: &ObjectRef| {
         let mut later = dependents
@@ -254,32 +295,80 @@ fn add_maker(
         blocker.rest = true;
         others += usize::from(*object != reference);
     }
-    let more = match others {
-        0 => String::new(),
-        more => format!(", like {more} more"),
-    };
     let says = format!(
-        "{} was made a moment ago{more}, so some controller creates or recreates it",
+        "{} was made a moment ago, so some controller creates or recreates it",
         reference.pasteable()
     );
     finding.wait.on.insert(0, Blocker::new(None, says));
-    if let Some(maker) = maker_in_words(owner, dependent, view) {
-        finding.say(maker);
+    match others {
+        0 => {}
+        1 => finding.say("One more of its dependents was made after its deletion"),
+        more => finding.say(format!(
+            "{more} more of its dependents were made after its deletion"
+        )),
     }
+    let writer = first_writer(dependent, view);
+    let maker = maker(owner, dependent, view);
+    let is_again = others > 0 || maker.as_ref().is_some_and(|maker| maker.times > 1);
+    if let Some(maker) = maker {
+        finding.say(maker.says);
+    }
+    if let Some(writer) = writer {
+        finding.say(format!("Its maker writes as field manager \"{writer}\""));
+    } else {
+        finding.steps.push(Step {
+            when: When::Now,
+            text: format!(
+                "see which field manager makes {} {}. As long as it does, the owner stays",
+                dependent.kind,
+                dependent.name()
+            ),
+            command: Some(Command::of(
+                "kubectl -n {} get {}/{} -o yaml --show-managed-fields",
+                [dependent.namespace(), &reference.type_name, dependent.name()],
+            )),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
+        });
+    }
+    if is_again {
+        end_loop(finding, owner);
+    }
+    is_again
+}
+
+/// Says that it goes round, and how it ends. A second deletion in the background takes the finalizer off: the API server writes
+/// the two finalizers of the garbage collector anew for each deletion
+/// (`kubernetes/apiserver:pkg/registry/generic/registry/store.go` deletionFinalizersForGarbageCollection).
+fn end_loop(finding: &mut Finding, owner: &Object) {
+    // That tells more than who makes it.
+    finding.wait.said.now.insert(
+        0,
+        "as often as the garbage collector deletes it, it is made again: this does not end by itself"
+            .to_owned(),
+    );
+    let after = match *owner.finalizers() {
+        [_] => "It then goes at once, and nobody makes more for it",
+        _ => "It then no longer waits for what it owns",
+    };
     finding.steps.push(Step {
         when: When::Now,
         text: format!(
-            "see which field manager makes {} {}. As long as it does, the owner stays",
-            dependent.kind,
-            dependent.name()
+            "WHAT IT OWNS IS DELETED, as the deletion asked for: to end it, delete the {} once more, in the background. \
+             {after}",
+            owner.kind
         ),
-        command: Some(Command::of(
-            "kubectl -n {} get {}/{} -o yaml --show-managed-fields",
-            [dependent.namespace(), &reference.type_name, dependent.name()],
-        )),
-        safety: Safety::ReadOnly,
+        command: Some(delete_in_background(owner)),
+        safety: Safety::Destructive,
         lets_go: Vec::new(),
     });
+}
+
+fn delete_in_background(owner: &Object) -> Command {
+    Command::of(
+        "kubectl -n {} delete {}/{} --cascade=background --wait=false",
+        [owner.namespace(), &owner.resource.name(), owner.name()],
+    )
 }
 
 fn held_by(object: &Object) -> String {
@@ -317,7 +406,7 @@ pub(crate) fn add_no_dependents(
             text: "delete it once more, in the background: the API server itself then removes what the garbage collector \
                    has left, and nothing is left that this could touch"
                 .into(),
-            command: Some(Command::of("kubectl -n {} delete {}/{} --cascade=background --wait=false", [owner.namespace(), &owner.resource.name(), owner.name()])),
+            command: Some(delete_in_background(owner)),
             safety: Safety::Reversible,
             lets_go: Vec::new(),
         });

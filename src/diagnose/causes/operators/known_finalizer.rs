@@ -61,12 +61,13 @@ use crate::{
             operators::{holder_report, pruned, unknown_finalizer},
             registry,
         },
+        complaint::is_about,
         holder,
         holder::{Holder, Liveness},
         kinds::{
             PersistentVolume, PersistentVolumeClaim, VolumeAttachment, VolumeSnapshot, VolumeSnapshotContent,
         },
-        model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, StepKind, Strength, When},
+        model::{Evidence, Finding, Moment, Outlook, Page, Safety, Step, StepKind, Strength, Verdict, When},
         timing,
         view::View,
     },
@@ -99,6 +100,10 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
         None => one_of_several(&who, object, finalizer, &entry).unwrap_or(who),
     };
     let mut finding = holder_report::finding(object, finalizer, (Some(&entry), &who), &holder, view);
+    let reports: Vec<String> = match finding.wait.verdict {
+        Verdict::Failing => quoted(&finding).collect(),
+        _ => Vec::new(),
+    };
     // The report may tell of a cause of its own already.
     finding.wait.page.get_or_insert(Page::of(module_path!()));
     if entry.thin {
@@ -140,7 +145,8 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
             command
         }
     };
-    let steps = fitting_steps(object, &entry, (&holder, liveness), &filled, &in_command, view);
+    let state = (&holder, liveness, &*reports);
+    let steps = fitting_steps(object, &entry, state, &filled, &in_command, view);
     let reads_log = |step: &Step| step.command.as_ref().is_some_and(Command::reads_log);
     // Where nothing is known that it waits for, its log is the place to look.
     let is_open = finding.wait.on.is_empty() && holder.liveness() == Liveness::Running;
@@ -150,7 +156,8 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     finding.steps.extend(steps);
     put_looks_first(&mut finding.steps);
     let cost = filled(&entry.if_removed.text);
-    let cost = if is_doubted(&finding) {
+    // Some texts of the catalogue begin with the same condition.
+    let cost = if is_doubted(&finding) && !cost.starts_with("If ") {
         format!("If it still exists: {cost}")
     } else {
         cost
@@ -198,12 +205,12 @@ fn put_looks_first(steps: &mut [Step]) {
     }
 }
 
-/// The steps of the entry that fit the conditions of the object and the state of the controller. If that state is unknown,
-/// the steps for one state come last, as a question.
+/// The steps of the entry that fit the conditions of the object, the state of the controller and what it reports. If that
+/// state is unknown, the steps for one state come last, as a question.
 fn fitting_steps(
     object: &Object,
     entry: &Entry,
-    (holder, liveness): (&Holder, Liveness),
+    (holder, liveness, reports): (&Holder, Liveness, &[String]),
     filled: &impl Fn(&str) -> String,
     in_command: &impl Fn(&Template) -> Command,
     view: &View<'_>,
@@ -226,6 +233,7 @@ fn fitting_steps(
         .fix
         .iter()
         .filter(|step| fits_conditions(object, step) && has_field(object, step))
+        .filter(|step| fits_reports(step, reports))
         .filter_map(|step| {
             let command = step.command.as_ref().map(in_command);
             // A command for a type that the server does not have only fails. The rest of the step stays.
@@ -283,7 +291,13 @@ fn fits_conditions(object: &Object, step: &knowledge::FixStep) -> bool {
 /// Whether the object has the field that the step is for.
 fn has_field(object: &Object, step: &knowledge::FixStep) -> bool {
     let field = step.if_field.as_ref();
-    field.is_none_or(|field| is_set(object.value.pointer(field)))
+    field.is_none_or(|field| is_set(object.field(field)))
+}
+
+/// Whether the step makes sense with what the controller reports.
+pub(super) fn fits_reports(step: &knowledge::FixStep, reports: &[String]) -> bool {
+    let is_about = |topic| reports.iter().any(|report| is_about(topic, report));
+    reports.is_empty() || step.if_message.is_none_or(is_about)
 }
 
 /// Names the words of the command that this object does not tell. Words in capitals are explained by the step itself.
@@ -344,8 +358,13 @@ pub(crate) fn is_doubted(finding: &Finding) -> bool {
             .any(|word| lower.contains(word));
         is_missing && !is_of_cluster
     };
-    let mut quoted = finding.wait.on.iter().filter(|blocker| blocker.report.is_some());
-    quoted.any(|blocker| is_not_found(&blocker.says.to_string()))
+    quoted(finding).any(|report| is_not_found(&report))
+}
+
+/// The reports that the finding quotes.
+fn quoted(finding: &Finding) -> impl Iterator<Item = String> {
+    let all = finding.wait.on.iter().filter(|blocker| blocker.report.is_some());
+    all.map(|blocker| blocker.says.to_string())
 }
 
 /// The warning not to remove a finalizer by hand, and why.

@@ -242,7 +242,7 @@ pub(super) fn is_shared_with_sibling(
 /// Whether this object has the name in that field.
 fn names_in_field(object: &Object, field: &str, name: &str) -> bool {
     let pointer = format!("/{}", field.replace(['.', '['], "/").replace(']', ""));
-    let value = object.value.pointer(&pointer);
+    let value = object.field(&pointer);
     value.and_then(|value| value.as_str().or_else(|| value.get("name")?.as_str())) == Some(name)
 }
 

@@ -45,7 +45,8 @@
 //! - The objects and the settings that its own words name, and the volumes of its node.
 //! - The pods, Jobs and claims in its namespace, with their events. For a pod, the others of its owner.
 //! - The objects that its status lists or calls its users, that it marked with a label, or that its finalizer is named after.
-//! - The objects that its spec or its labels name, and those that its spec selects. What the spec of its owner names.
+//! - The objects that its spec or its labels name, and those that its spec selects.
+//! - The objects that the spec of its owner names.
 //! - The objects of its product whose names stand in its lists, and the Pods of those that are in trouble.
 //! - The Deployments, StatefulSets and DaemonSets that it owns.
 //! - The objects of its product that it owns and that are being deleted.

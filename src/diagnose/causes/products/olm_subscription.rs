@@ -106,7 +106,7 @@ fn add_unknown(finding: &mut Finding, question: &str, missing: &Missing) {
 fn package_of<'a>(object: &Object, view: &View<'a>) -> Option<(&'a str, &'a str)> {
     let name = object.resource.name();
     let definition = view.definition(&name).ok()??;
-    let labels = definition.value.pointer("/metadata/labels")?.as_object()?;
+    let labels = definition.field("/metadata/labels")?.as_object()?;
     // A package name may contain dots; a namespace name may not.
     let names = |key: &'a String| key.strip_prefix("operators.coreos.com/")?.rsplit_once('.');
     labels.keys().find_map(names)

@@ -63,6 +63,7 @@ use crate::{
             storage::{pv_disk_deletion::released, pv_protection::claim_name},
             verdicts,
         },
+        complaint::shortened,
         kinds::PersistentVolume,
         model::{Blocker, Evidence, Finding, Moment, Outlook, Page, Said, Strength, Verdict},
         reclaim_policy::{disk, driver, fate, policy},
@@ -185,9 +186,16 @@ fn still_bound(volume: &Object, finalizer: &Finalizer, says: Said) -> Finding {
 /// Policy Delete, in a phase that the provisioner never reclaims: the volume stays for ever.
 fn never_reclaimed(volume: &Object, finalizer: &Finalizer, says: Said, phase: &str) -> Finding {
     let shown = if phase.is_empty() { "in no phase" } else { phase };
-    let says = says
-        .once("the disk has been deleted")
-        .now(format!("it never deletes the disk of a volume that is {shown}"));
+    // A volume that was made by hand has no plugin that deletes it, as its message says.
+    let message = PersistentVolume(volume).message();
+    let why = if message.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", shortened(message))
+    };
+    let says = says.once("the disk has been deleted").now(format!(
+        "it never deletes the disk of a volume that is {shown}{why}"
+    ));
     let verdict = if volume.deletion().is_some() {
         Verdict::Stalled
     } else {

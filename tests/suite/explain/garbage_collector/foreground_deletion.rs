@@ -1,5 +1,7 @@
 //! Owners that wait for their dependents, with a garbage collector that works, is rejected, or does not run.
 
+use std::{thread, time::Duration};
+
 use serde_json::{Value, json};
 
 use super::STOPPED;
@@ -179,4 +181,55 @@ fn a_stopped_garbage_collector_is_named() {
 
     delete(cluster, "secret/asked-by-nobody", ns.name());
     release(cluster, "secret/asked-by-nobody", ns.name());
+}
+
+#[test]
+fn what_is_made_again_and_again_ends_with_the_second_deletion_that_is_advised() {
+    let cluster = &*STOPPED;
+    let ns = cluster.namespace("round");
+    ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: owner}}");
+    let owner = ns.get(["configmap", "owner"]).unwrap();
+    ns.delete_with("foreground", "configmap/owner");
+    cluster.deleted_earlier(&format!("configmaps/{}/owner", ns.name()), 240);
+    for name in ["made", "made-too"] {
+        owned(&ns, name, &owner, true);
+    }
+    let story = told(cluster, "configmap/owner", ns.name());
+    assert_eq!(story.verdict(FOREGROUND), "waiting");
+    story
+        .says("this does not end by itself")
+        .says("field manager")
+        .is_careful();
+    story.follow(cluster, "--cascade=background");
+    goes(cluster, "configmap/owner", ns.name());
+    for name in ["secret/made", "secret/made-too"] {
+        delete(cluster, name, ns.name());
+        release(cluster, name, ns.name());
+    }
+}
+
+#[test]
+fn a_second_deletion_in_the_foreground_deletes_first_what_the_object_owns() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("again");
+    ns.apply(
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, finalizers: [example.test/waits-for-its-own]}}",
+    );
+    let owner = ns.get(["configmap", "owner"]).unwrap();
+    for (name, blocks) in [("blocks", true), ("does-not", false)] {
+        owned(&ns, name, &owner, blocks);
+        release(cluster, &format!("secret/{name}"), ns.name());
+    }
+    ns.delete_with("background", "configmap/owner");
+    thread::sleep(Duration::from_secs(2));
+    assert!(!is_going(&ns, "secret/blocks"), "its owner is not gone");
+
+    ns.delete_with("foreground", "configmap/owner");
+    goes(cluster, "secret/blocks", ns.name());
+    goes(cluster, "secret/does-not", ns.name());
+    let finalizers = || ns.get(["configmap/owner"]).unwrap()["metadata"]["finalizers"].clone();
+    wait("the garbage collector lets go", SOON, || {
+        finalizers() == json!(["example.test/waits-for-its-own"])
+    });
+    release(cluster, "configmap/owner", ns.name());
 }

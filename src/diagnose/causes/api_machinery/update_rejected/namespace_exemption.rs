@@ -99,8 +99,7 @@ fn append(matcher: &RequestMatcher<'_>, path: &[&str], entry: &Value) -> Value {
     let mut rest = path;
     while matcher
         .configuration
-        .value
-        .pointer(&pointer)
+        .field(&pointer)
         .is_some_and(|value| !value.is_null())
     {
         let Some((next, after)) = rest.split_first() else {

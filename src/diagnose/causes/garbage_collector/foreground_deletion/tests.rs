@@ -229,3 +229,34 @@ fn the_maker_of_a_dependent_is_named_by_its_events() {
         assert!(!text.contains("graph-operator"), "{text}");
     }
 }
+
+#[test]
+fn what_is_made_again_and_again_ends_with_a_second_deletion() {
+    let again = |name: &str, writers: &[&str]| {
+        let mut dependent = owned(name, true, false);
+        dependent.value["metadata"]["creationTimestamp"] = "2026-01-01T11:59:30Z".into();
+        let fields = |writer: &&str| json!({"manager": writer, "time": "2026-01-01T11:59:30Z"});
+        dependent.value["metadata"]["managedFields"] = writers.iter().map(fields).collect();
+        dependent
+    };
+    let twice = explain_with(&[again("again", &["issuer"]), again("more", &["issuer"])], &[]);
+    let text = said(&twice);
+    assert!(
+        text.contains("Its maker writes as field manager \"issuer\""),
+        "{text}"
+    );
+    assert!(text.contains("this does not end by itself"), "{text}");
+    assert!(commands(&twice).contains("delete configmaps/owner -n ns --cascade=background"));
+    assert!(!commands(&twice).contains("--show-managed-fields"));
+    assert!(twice.do_not.is_empty(), "{:?}", twice.do_not);
+
+    // A controller that cleans up may make one object for it.
+    let once = explain_with(&[again("again", &["issuer"])], &[]);
+    assert!(!said(&once).contains("does not end"), "{}", said(&once));
+    assert!(!commands(&once).contains("--cascade"));
+    assert!(!once.do_not.is_empty());
+
+    // Two that wrote at once: which of them made it is not known.
+    let by_two = explain_with(&[again("again", &["issuer", "injector"])], &[]);
+    assert!(!said(&by_two).contains("field manager"), "{}", said(&by_two));
+}

@@ -19,7 +19,7 @@ use crate::{
 /// controller may keep it on purpose.
 pub(super) fn add_listed(object: &Object, finding: &mut Finding, runs: bool, view: &View<'_>) {
     // What a Flux object or a fleet deploys with a kubeconfig is in another cluster.
-    if object.value.pointer("/spec/kubeConfig").is_some() {
+    if object.field("/spec/kubeConfig").is_some() {
         return;
     }
     let mut listed = Listed::default();

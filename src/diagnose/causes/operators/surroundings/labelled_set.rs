@@ -79,7 +79,7 @@ fn applied_set<'a>(object: &Object, view: &View<'a>) -> Option<Set<'a>> {
 }
 
 fn kapp_app<'a>(object: &Object, view: &View<'a>) -> Option<Set<'a>> {
-    let all = object.value.pointer(KAPP)?;
+    let all = object.field(KAPP)?;
     let label = all.get("label").and_then(Value::as_str)?;
     let list = |name: &str| all.get(name).and_then(Value::as_array).into_iter().flatten();
     let types = list("groupKinds").filter_map(|one| {

@@ -5,11 +5,12 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::operators::referenced_by::is_child,
-        kinds::Workload,
+        kinds::{OwnerReference, Workload},
         limits,
-        model::{Blocker, Finding},
+        model::{Blocker, Finding, Safety, Step, When},
         view::View,
     },
     snapshot::facts::Object,
@@ -60,10 +61,39 @@ pub(super) fn add_workloads(object: &Object, finding: &mut Finding, view: &View<
             first.name()
         ),
     );
+    add_second_deletion(object, &owned, finding);
     let shown = owned.iter().take(limits::NAMES_IN_SENTENCE);
     shown
         .map(|one| super::only_named(one.reference(), "belongs to it, and runs on".to_owned()))
         .collect()
+}
+
+/// Adds how it ends if the controller waits for what the garbage collector deletes only later: a second deletion, in the
+/// foreground. The garbage collector then deletes what the object owns, and waits for what blocks it, before it lets go.
+fn add_second_deletion(object: &Object, owned: &[&Object], finding: &mut Finding) {
+    let blocks = |one: &&Object| {
+        let mut all = OwnerReference::all(one).filter(|reference| reference.is_to(object));
+        all.any(OwnerReference::blocks_deletion)
+    };
+    if !owned.iter().all(blocks) {
+        return;
+    }
+    let says = "if its controller waits until that has ended, each waits for the other";
+    finding.wait.said.now.insert(1, says.to_owned());
+    finding.steps.push(Step {
+        when: When::StillThere,
+        text: format!(
+            "WHAT BELONGS TO IT IS DELETED first: only if the log says that the controller waits for the end of its Pods, \
+             delete the {} once more, in the foreground",
+            object.kind
+        ),
+        command: Some(Command::of(
+            "kubectl -n {} delete {}/{} --cascade=foreground --wait=false",
+            [object.namespace(), &object.resource.name(), object.name()],
+        )),
+        safety: Safety::Destructive,
+        lets_go: Vec::new(),
+    });
 }
 
 /// The namespaces of the workloads that an object without a namespace owns.

@@ -25,7 +25,7 @@ const OF_DELETION: [&str; 8] = [
 
 pub(super) fn add_switches(object: &Object, finding: &mut Finding) {
     add_settings_of_deletion(object, finding);
-    let is_set = |field: &str| object.value.pointer(&format!("/spec/{field}")) == Some(&Value::Bool(true));
+    let is_set = |field: &str| object.field(&format!("/spec/{field}")) == Some(&Value::Bool(true));
     if let Some(field) = SWITCHES.into_iter().find(|field| is_set(field)) {
         finding.say(format!(
             "Its spec.{field} is true, and some controllers then do nothing, not even for a deletion"

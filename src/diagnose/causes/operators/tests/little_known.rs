@@ -2,13 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnose::{
-    Diagnosis,
-    testing::{
-        fixtures::{controller, going},
-        told::commands,
-        world::{World, object},
+use crate::{
+    diagnose::{
+        Diagnosis,
+        causes::operators::known_finalizer::fits_reports,
+        testing::{
+            fixtures::{controller, going},
+            told::commands,
+            world::{World, object},
+        },
     },
+    knowledge::{GroupKind, Knowledge, List},
 };
 
 fn says_so(finalizer: &str, (group, resource, kind): (&str, &str, &str)) -> bool {
@@ -139,6 +143,41 @@ fn a_step_for_a_field_is_left_out_where_the_object_lacks_it() {
     ] {
         let commands = commands(&kustomization(&spec));
         assert_eq!(commands.contains(account), is_told, "{spec}: {commands}");
+    }
+}
+
+#[test]
+fn a_step_for_one_sort_of_error_is_left_out_where_the_error_is_of_another() {
+    let kind = GroupKind {
+        group: "infrastructure.cluster.x-k8s.io",
+        kind: "AWSCluster",
+    };
+    let entry = Knowledge::builtin()
+        .lookup(
+            "awscluster.infrastructure.cluster.x-k8s.io",
+            List::Metadata,
+            Some(kind),
+        )
+        .expect("an entry");
+    for (message, for_credentials, for_use) in [
+        (
+            "DependencyViolation: The vpc 'vpc-1' has dependencies",
+            false,
+            true,
+        ),
+        ("UnauthorizedOperation: status code: 403", true, false),
+        ("", true, true),
+    ] {
+        let reports: Vec<_> = Some(message.to_owned())
+            .filter(|text| !text.is_empty())
+            .into_iter()
+            .collect();
+        let has = |words: &str| {
+            let mut steps = entry.fix.iter().filter(|step| fits_reports(step, &reports));
+            steps.any(|step| step.text.contains(words))
+        };
+        assert_eq!(has("speaks of credentials"), for_credentials, "{message}");
+        assert_eq!(has("something uses the network"), for_use, "{message}");
     }
 }
 

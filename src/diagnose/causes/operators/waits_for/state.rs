@@ -133,7 +133,7 @@ pub(super) fn field_empty(object: &Object, path: &str) -> Answer {
     if !object.was_read() {
         return Answer::unseen(&format!("whether {path} is empty"), ONLY_METADATA);
     }
-    let listed = listed_in(object.value.pointer(&format!("/{}", path.replace('.', "/"))));
+    let listed = listed_in(object.field(&format!("/{}", path.replace('.', "/"))));
     if listed.is_empty() {
         return Answer::of(true, format!("{path} is empty"), path, "empty".to_owned());
     }

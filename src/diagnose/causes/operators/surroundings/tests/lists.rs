@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{GROUP, chain, explained, store};
 use crate::diagnose::testing::{
     fixtures::controller,
-    told::said,
+    told::{commands, said},
     world::{World, object},
 };
 use crate::snapshot::facts::Object;
@@ -102,6 +102,15 @@ fn a_workload_that_it_owns_runs_on_until_the_object_is_gone() {
         object("apps", "deployments", "Deployment", value)
     };
     let told = explained(&store(FINALIZER, &json!({})), [workload("u", 2)]);
+    assert!(
+        !commands(&told).contains("--cascade"),
+        "it does not block its owner: {}",
+        commands(&told)
+    );
+    let mut blocking = workload("u", 2);
+    blocking.value["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = true.into();
+    let both = explained(&store(FINALIZER, &json!({})), [blocking]);
+    assert!(commands(&both).contains("delete stores.lab.test/s -n ns --cascade=foreground"));
     assert!(
         said(&told).contains(
             "Deployment s-server belongs to it, and runs on. The garbage collector deletes what belongs to an object only"
