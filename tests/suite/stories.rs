@@ -72,9 +72,11 @@ enum Set {
     TwentyFirst,
     #[serde(rename = "twenty-second")]
     TwentySecond,
+    #[serde(rename = "twenty-third")]
+    TwentyThird,
 }
 
-const SETS: [Set; 22] = [
+const SETS: [Set; 23] = [
     Set::Build,
     Set::Unread,
     Set::Latest,
@@ -97,6 +99,7 @@ const SETS: [Set; 22] = [
     Set::Twentieth,
     Set::TwentyFirst,
     Set::TwentySecond,
+    Set::TwentyThird,
 ];
 
 #[derive(Debug, PartialEq, Eq)]
