@@ -81,7 +81,6 @@ pub(super) fn described_with_driver(
     }
     if is_late(object, view) {
         workload::drop_unrelated_workloads(entry, object, &mut holder, view);
-        workload::drop_workloads_of_other_namespaces(object, &mut holder, view);
     }
     match holder.liveness() {
         // The controller runs and does nothing, so its rights are checked. A Lease shows that it runs, and not under which

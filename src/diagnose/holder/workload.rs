@@ -26,7 +26,7 @@ use crate::{
     knowledge::{Entry, OF_OBJECT, SameAs, WorkloadDescription, WorkloadKind, schema::glob},
     object::Finalizer,
     snapshot::{
-        facts::{By, Object, Resource},
+        facts::{By, Object},
         selector::Selector,
     },
 };
@@ -80,6 +80,18 @@ pub(super) fn add_workloads(
     own.retain(|object| known.insert(object.uid()));
     others.retain(|object| known.insert(object.uid()));
     for object in &own {
+        if let Some(watched) = other_namespaces(object, target) {
+            let says = format!("is for others: it watches only {}", watched.join(", "));
+            let sign = Sign::new(
+                Trace::Workload,
+                Tells::Nothing,
+                Strength::Hint,
+                name_of(object),
+                says,
+            );
+            holder.add(sign.about(object.reference()));
+            continue;
+        }
         match node {
             Some(node) if object.is("apps", "daemonsets") => {
                 node::add_pod_on_node(object, node, holder, view);
@@ -114,6 +126,14 @@ pub(super) fn add_workloads(
             format!("none is {}", descriptions(&named, target)),
         ));
     }
+}
+
+/// The namespaces that the workload is told to watch, if that of the object is none of them. Each installation of such an
+/// operator serves its own.
+fn other_namespaces<'a>(workload: &'a Object, target: &Object) -> Option<Vec<&'a str>> {
+    let (place, watched) = (target.namespace(), watched_namespaces(workload));
+    let is_other = !place.is_empty() && !watched.is_empty() && !watched.contains(&place);
+    is_other.then_some(watched)
 }
 
 /// The namespace that the workload runs in; empty for all namespaces.
@@ -213,36 +233,6 @@ pub(super) fn drop_unrelated_workloads(entry: &Entry, object: &Object, holder: &
                 .about(reference),
             );
         }
-    }
-}
-
-/// Drops workloads that are told to watch other namespaces only. Each installation of such an operator serves its own.
-pub(super) fn drop_workloads_of_other_namespaces(object: &Object, holder: &mut Holder, view: &View<'_>) {
-    let place = object.namespace();
-    let running: Vec<_> = holder.running().into_iter().cloned().collect();
-    for reference in running.iter().filter(|_| !place.is_empty()) {
-        let ty = Resource::named(&reference.type_name);
-        let namespace = reference.namespace.as_deref().unwrap_or_default();
-        let Ok(Some(workload)) = view.object(&ty.group, &ty.plural, namespace, &reference.name) else {
-            continue;
-        };
-        let watched = watched_namespaces(workload);
-        if watched.is_empty() || watched.contains(&place) {
-            continue;
-        }
-        holder
-            .signs
-            .retain(|sign| sign.object.as_ref() != Some(reference));
-        holder.add(
-            Sign::new(
-                Trace::Workload,
-                Tells::Nothing,
-                Strength::Hint,
-                name_of(workload),
-                format!("is for others: it watches only {}", watched.join(", ")),
-            )
-            .about(reference.clone()),
-        );
     }
 }
 
