@@ -60,7 +60,7 @@ pub(crate) use persistent_volume_claim::PersistentVolumeClaim;
 pub(crate) use phase::{generations, phase};
 pub(crate) use pod::{NotReady, Pod};
 pub(crate) use pod_disruption_budget::PodDisruptionBudget;
-pub(crate) use pod_spec::{PodSpec, watched_namespaces};
+pub(crate) use pod_spec::PodSpec;
 pub(crate) use rbac::{Role, RoleBinding, RoleRule, Subject};
 pub(crate) use resource_claim::{Consumer, ResourceClaim, ResourceSlice};
 pub(crate) use service::{Endpoint, EndpointSlice, Service, ServicePort};

@@ -19,7 +19,7 @@ use crate::{
             standing,
             trace::{Holder, Sign, Tells, Trace},
         },
-        kinds::{self, PodSpec, watched_namespaces},
+        kinds::{self, PodSpec},
         model::Strength,
         view::{Missing, View},
     },
@@ -80,18 +80,6 @@ pub(super) fn add_workloads(
     own.retain(|object| known.insert(object.uid()));
     others.retain(|object| known.insert(object.uid()));
     for object in &own {
-        if let Some(watched) = other_namespaces(object, target) {
-            let says = format!("is for others: it watches only {}", watched.join(", "));
-            let sign = Sign::new(
-                Trace::Workload,
-                Tells::Nothing,
-                Strength::Hint,
-                name_of(object),
-                says,
-            );
-            holder.add(sign.about(object.reference()));
-            continue;
-        }
         match node {
             Some(node) if object.is("apps", "daemonsets") => {
                 node::add_pod_on_node(object, node, holder, view);
@@ -126,14 +114,6 @@ pub(super) fn add_workloads(
             format!("none is {}", descriptions(&named, target)),
         ));
     }
-}
-
-/// The namespaces that the workload is told to watch, if that of the object is none of them. Each installation of such an
-/// operator serves its own.
-fn other_namespaces<'a>(workload: &'a Object, target: &Object) -> Option<Vec<&'a str>> {
-    let (place, watched) = (target.namespace(), watched_namespaces(workload));
-    let is_other = !place.is_empty() && !watched.is_empty() && !watched.contains(&place);
-    is_other.then_some(watched)
 }
 
 /// The namespace that the workload runs in; empty for all namespaces.

@@ -24,7 +24,7 @@ impl<'a> PodSpec<'a> {
         } else {
             "/spec/template/spec"
         };
-        PodSpec(object.field(place).unwrap_or(&Value::Null))
+        PodSpec(object.value.pointer(place).unwrap_or(&Value::Null))
     }
 
     /// The `ServiceAccount` that it names; empty if it names none.
@@ -57,73 +57,6 @@ impl<'a> PodSpec<'a> {
     /// Its volumes.
     pub(crate) fn volumes(self) -> impl Iterator<Item = Volume<'a>> {
         list(self.0, "/volumes").iter().map(Volume)
-    }
-}
-
-/// The namespaces that the program of a workload is told to watch, by the variable that projects of operator-sdk read and OLM
-/// fills (`operator-framework/operator-lib:internal/utils/utils.go`, `olm.targetNamespaces`). Empty for all namespaces, and where
-/// nothing says so.
-pub(crate) fn watched_namespaces(workload: &Object) -> Vec<&str> {
-    const NAMES: [&str; 2] = ["WATCH_NAMESPACE", "WATCH_NAMESPACES"];
-    let annotations = if workload.is("", "pods") {
-        "/metadata/annotations"
-    } else {
-        "/spec/template/metadata/annotations"
-    };
-    let annotation = |path: &str| {
-        let key = path.strip_prefix("metadata.annotations['")?.strip_suffix("']")?;
-        workload.field(annotations)?.get(key)?.as_str()
-    };
-    let containers = list(PodSpec::of(workload).0, "/containers").iter();
-    let variables = containers.flat_map(|container| list(container, "/env"));
-    let told = variables.filter(|variable| NAMES.contains(&text(variable, "/name")));
-    let values = told.filter_map(|variable| match text(variable, "/valueFrom/fieldRef/fieldPath") {
-        "" => some_text(variable, "/value"),
-        "metadata.namespace" => Some(workload.namespace()),
-        path => annotation(path),
-    });
-    let names = values.flat_map(|value| value.split(',')).map(str::trim);
-    names.filter(|name| !name.is_empty()).collect()
-}
-
-#[cfg(test)]
-mod watched {
-    use serde_json::{Value, json};
-
-    use super::*;
-    use crate::diagnose::testing::world::bare;
-
-    fn told(variable: &Value, targets: &str) -> Vec<String> {
-        let template = json!({"metadata": {"annotations": {"olm.targetNamespaces": targets}},
-            "spec": {"containers": [{"name": "operator", "env": [{"name": "OTHER", "value": "x"}, variable]}]}});
-        let value = json!({"metadata": {"name": "o", "namespace": "home"}, "spec": {"template": template}});
-        let workload = bare("apps", "deployments", "Deployment", value);
-        watched_namespaces(&workload)
-            .into_iter()
-            .map(str::to_owned)
-            .collect()
-    }
-
-    #[test]
-    fn a_variable_tells_which_namespaces_an_operator_watches() {
-        let field =
-            |path: &str| json!({"name": "WATCH_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": path}}});
-        let targets = field("metadata.annotations['olm.targetNamespaces']");
-        assert_eq!(told(&targets, "a,b"), ["a", "b"]);
-        assert_eq!(told(&field("metadata.namespace"), "a"), ["home"]);
-        assert_eq!(
-            told(&json!({"name": "WATCH_NAMESPACE", "value": "c"}), "a"),
-            ["c"]
-        );
-        // All namespaces, or nobody says which.
-        for variable in [
-            targets,
-            field("metadata.annotations['other']"),
-            json!({"name": "WATCH_NAMESPACE", "value": ""}),
-            json!({"name": "NAMESPACE", "value": "c"}),
-        ] {
-            assert!(told(&variable, "").is_empty(), "{variable}");
-        }
     }
 }
 

@@ -42,22 +42,6 @@ fn a_controller_without_rights_is_failing() {
 }
 
 #[test]
-fn an_operator_that_watches_other_namespaces_is_not_the_controller_of_the_object() {
-    let told_to_watch = |watched: &str| {
-        let mut operator = deployment("cert-manager", &labels(), 1, 1);
-        let variable = json!({"name": "WATCH_NAMESPACE", "value": watched});
-        operator.value["spec"]["template"]["spec"]["containers"] =
-            json!([{"name": "operator", "env": [variable]}]);
-        let world = World::of([definition(), operator, account("cert-manager", "cert-manager")]);
-        verdict(&world.explain(&challenge()))
-    };
-    // That it lacks the rights there is a fault only where it is to work.
-    assert_eq!(told_to_watch("pay"), Verdict::Failing);
-    assert_eq!(told_to_watch(""), Verdict::Failing);
-    assert_ne!(told_to_watch("sandbox,other"), Verdict::Failing);
-}
-
-#[test]
 fn a_program_of_the_type_is_not_the_controller_of_a_finalizer_of_another_product() {
     let group = "policy.open-cluster-management.io";
     let explained = |finalizer: &str| {
